@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The exit codes, and the exceptions that carry them to main()."""
+
+GOOD = 0
+FAILED = 1      # a test failed, crashed or hung, or a check found something
+WRONG_USE = 2   # wrong use, or a prerequisite is missing
+UNTESTABLE = 125  # the kernel does not build, or does not reach the first case
+
+
+class SwapKunitError(Exception):
+    """One line for the user: what was asked, what stood in the way, what to do.
+
+    code is the program's exit status.
+    """
+
+    code = WRONG_USE
+
+
+class UntestableKernel(SwapKunitError):
+    """The kernel under test does not build or boot: `git bisect run` skips it."""
+
+    code = UNTESTABLE
+
+
+class Interrupted(SwapKunitError):
+    """Somebody pressed ^C, or sent SIGTERM or SIGHUP."""
+
+    code = FAILED

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which files of a kernel tree are left over from a build inside it.
+
+A developer's tree often carries an x86 build. A .config, a generated header or
+an object found there through VPATH would end up in the UML kernel, so none of
+it may be laid. The kernel's own .gitignore files say what a build makes; two
+kinds of their patterns are of no use here and are passed over: those that hide
+every dot file, and those that hide a whole directory's content (Debian adds one
+at the top level). They are read by the small matcher below, so that an unpacked
+tarball needs no git. In a git tree, git has the last word on tracked files.
+"""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Made by every kernel build, whatever the .gitignore files say.
+SUFFIXES = (".o", ".ko", ".cmd", ".mod", ".mod.c", ".gcno", ".gcda", ".dwo", ".pyc", ".rlib")
+DIRS = frozenset((".git", ".kunit", ".pytest_cache", "__pycache__"))
+NAMES = frozenset((
+    ".git", ".version", ".missing-syscalls.d", "built-in.a", "lib.a", "modules.order", "modules.builtin",
+    "modules.builtin.modinfo", "Module.symvers", "System.map", "vmlinux", "vmlinux.a",
+    "vmlinux.symvers", "compile_commands.json"))
+PREFIXES = (".config", ".tmp_", ".cache.", ".thinlto-cache", ".vmlinux", ".modules", ".Module")
+DIRECTORIES = re.compile(r"include/(config|generated)|arch/[^/]+/include/generated")
+# Read by people or built by themselves: broad patterns there, no harm to a kernel build.
+LOOSE = ("Documentation/", "tools/", "samples/")
+SWALLOWING = frozenset(("*", "/*", "*.*", ".*", "/.*"))
+
+
+def glob_regex(pattern: str) -> str:
+    """A .gitignore glob as a regular expression; `*` does not match a slash."""
+    out, i = "", 0
+    while i < len(pattern):
+        if pattern.startswith("**/", i):
+            out, i = out + "(?:.*/)?", i + 3
+            continue
+        char = pattern[i]
+        end = pattern.find("]", i + 2) if char == "[" else -1
+        if char == "*":
+            out += "[^/]*"
+        elif char == "?":
+            out += "[^/]"
+        elif end > 0:
+            out += "[" + pattern[i + 1:end].replace("!", "^", 1) + "]"
+            i = end
+        elif char == "\\" and i + 1 < len(pattern):
+            i += 1
+            out += re.escape(pattern[i])
+        else:
+            out += re.escape(char)
+        i += 1
+    return out
+
+
+def _any_of(parts: list[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(parts)) if parts else None
+
+
+@dataclass
+class IgnoreFile:
+    """One .gitignore, sorted by how its patterns are looked up. Paths are relative to the tree."""
+
+    names: set[str] = field(default_factory=set)
+    suffixes: tuple[str, ...] = ()
+    name_regex: re.Pattern[str] | None = None
+    paths: set[str] = field(default_factory=set)
+    path_regex: re.Pattern[str] | None = None
+    keep_regex: re.Pattern[str] | None = None
+    directories: set[str] = field(default_factory=set)
+
+    def hides(self, name: str, path: str, is_dir: bool) -> bool:
+        """Whether a pattern matches; negations are asked separately."""
+        return (name in self.names or path in self.paths
+                or (bool(self.suffixes) and name.endswith(self.suffixes))
+                or (is_dir and (name in self.directories or path in self.directories))
+                or bool(self.name_regex and self.name_regex.fullmatch(name))
+                or bool(self.path_regex and self.path_regex.fullmatch(path)))
+
+
+def parse_ignore_file(text: str, directory: str) -> IgnoreFile:
+    """Parse .gitignore text lying in directory ("" or "mm/")."""
+    rules = IgnoreFile()
+    suffixes, names, paths, keeps = [], [], [], []
+    for line in text.splitlines():
+        pattern = line.strip()
+        if not pattern or pattern.startswith("#") or pattern in SWALLOWING:
+            continue
+        negated, pattern = pattern.startswith("!"), pattern.lstrip("!")
+        only_dir, pattern = pattern.endswith("/"), pattern.rstrip("/")
+        anchored = "/" in pattern
+        if anchored:
+            pattern = directory + pattern.lstrip("/")
+        plain = not re.search(r"[*?\[\\]", pattern)
+        if negated:
+            keeps.append(glob_regex(pattern if anchored else f"**/{pattern}"))
+        elif only_dir and plain:
+            rules.directories.add(pattern)
+        elif plain:
+            (rules.paths if anchored else rules.names).add(pattern)
+        elif anchored:
+            paths.append(glob_regex(pattern))
+        elif re.fullmatch(r"\*[\w.~-]+", pattern):
+            suffixes.append(pattern[1:])
+        else:
+            names.append(glob_regex(pattern))
+    rules.suffixes = tuple(suffixes)
+    rules.name_regex, rules.path_regex, rules.keep_regex = map(_any_of, (names, paths, keeps))
+    return rules
+
+
+class Artefacts:
+    """Tells build artefacts from source in one kernel tree."""
+
+    def __init__(self, source: Path):
+        self.source = source
+        self._is_git = (source / ".git").exists()
+        self._files: dict[str, list[IgnoreFile]] = {}
+
+    def _chain(self, directory: str) -> list[IgnoreFile]:
+        """The .gitignore files that speak for directory ("" or "mm/"), top first."""
+        known = self._files.get(directory)
+        if known is not None:
+            return known
+        head = directory.rstrip("/").rpartition("/")[0]
+        chain = self._chain(head + "/" if head else "") if directory else []
+        try:
+            text = (self.source / directory / ".gitignore").read_text(errors="replace")
+            chain = chain + [parse_ignore_file(text, directory)]
+        except OSError:
+            pass
+        self._files[directory] = chain
+        return chain
+
+    def of(self, directory: str, entries: dict[str, bool]) -> set[str]:
+        """The names in entries (name -> is a directory) that a build made.
+
+        directory is "" or ends with a slash.
+        """
+        chain = [] if directory.startswith(LOOSE) else self._chain(directory)
+        found = {name for name, is_dir in entries.items()
+                 if self._made_by_build(chain, directory, name, is_dir)}
+        if found and self._is_git:
+            found -= self._tracked(directory, found)
+        if ".config" in found and directory and "include" in entries:
+            found |= entries.keys()     # somebody's O= directory inside the tree
+        return found
+
+    @staticmethod
+    def _made_by_build(chain: list[IgnoreFile], directory: str, name: str, is_dir: bool) -> bool:
+        path = directory + name
+        if is_dir and (name in DIRS or DIRECTORIES.fullmatch(path)):
+            return True
+        if not is_dir and (name in NAMES or name.endswith(SUFFIXES) or name.startswith(PREFIXES)):
+            return True
+        if not any(rules.hides(name, path, is_dir) for rules in chain):
+            return False
+        return not any(rules.keep_regex and rules.keep_regex.fullmatch(path) for rules in chain)
+
+    def _tracked(self, directory: str, names: set[str]) -> set[str]:
+        """Which of names git tracks (none when there is no git)."""
+        command = ["git", "-C", str(self.source / directory), "--no-optional-locks", "ls-files", "-z",
+                   "--", *(f":(literal){name}" for name in sorted(names - {".git"}))]
+        if len(command) == 7:
+            return set()
+        try:
+            listed = subprocess.run(command, capture_output=True, check=False).stdout
+        except OSError:
+            return set()
+        return {os.fsdecode(path).partition("/")[0] for path in listed.split(b"\0") if path}

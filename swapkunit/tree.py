@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The overlay: a kernel tree made of links, with our files beside the kernel's.
+
+Real directories, one link per file. The links are relative and go through
+TREE/.src, one link to the kernel tree: that keeps them short enough to lie in
+the inode, and keeps a space in the kernel's path out of make's sight.
+
+    repo mm/X      -> TREE/mm/X; the kernel's own mm/X lies beside it as
+                      foo_real.c, Makefile.real or Kconfig.real
+    repo kunit/    -> TREE/mm/kunit/
+    .kunitconfig   -> TREE/mm/kunit/.kunitconfig
+    tools/testing/kunit is copied, since kunit.py finds its kernel by realpath().
+
+TREE/.overlay remembers every directory's mtime, so that a second sync lists only
+what changed. The kernel tree is read, never written.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import SwapKunitError
+from .ignore import Artefacts
+
+FORMAT = 1
+SRC = ".src"
+MANIFEST = ".overlay"
+BUILD = ".kunit"
+COPIED = "tools/testing/kunit"
+OWN_DIR = "mm/kunit"
+# Directories that must be real ones in the overlay, because files of ours go there.
+REAL = frozenset(("mm", "tools", "tools/testing"))
+# Looked through on every sync for files replaced by older ones, which make cannot see.
+WATCHED = ("mm/", "include/linux/")
+# A directory changed so shortly before a sync may change again within the same time stamp.
+RACY_NS = 2_000_000_000
+
+
+@dataclass
+class SyncResult:
+    """What a sync did. stale: tree-relative files whose objects must be rebuilt."""
+
+    directories: int = 0
+    links_made: int = 0
+    links_removed: int = 0
+    stale: list[str] = field(default_factory=list)
+    fresh: bool = False
+    seconds: float = 0.0
+
+
+class Overlay:
+    """One overlay: source and repo are read, tree is written."""
+
+    def __init__(self, source: Path, tree: Path, repo: Path):
+        self.source, self.tree, self.repo = Path(os.path.abspath(source)), tree, repo
+        self.artefacts = Artefacts(self.source)
+        self.mtimes: dict[str, int] = {}
+        self.last_sync = 0
+        self._changed: set[str] = set()
+        self._laid: set[str] = set()
+        self.result = SyncResult()
+        self._own_mm = own_mm_files(repo / "mm", self.source / "mm")
+        self._hidden = self._paths_of_ours_in_source()
+
+    # -- what the overlay must look like ------------------------------------
+
+    def _paths_of_ours_in_source(self) -> set[str]:
+        """Our clone or output directory, where it lies inside the kernel tree."""
+        top = os.path.realpath(self.source) + os.sep
+        ours = (os.path.realpath(path) for path in (self.repo, self.tree, self.tree.parent))
+        return {path[len(top):] for path in ours if path.startswith(top)}
+
+    def wanted(self, directory: str) -> tuple[dict[str, str], list[str]]:
+        """The links (name -> target) and subdirectories that directory ("" or "mm/") must hold."""
+        up = "../" * directory.count("/") + f"{SRC}/{directory}"
+        links, subdirs, kinds, symlinks = {}, [], {}, {}
+        with os.scandir(self.source / directory) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    symlinks[entry.name] = os.readlink(entry.path)
+                kinds[entry.name] = entry.is_dir(follow_symlinks=directory + entry.name in REAL)
+                if directory in WATCHED or directory in self._changed:
+                    self._note_replaced(directory + entry.name, entry)
+        skipped = self.artefacts.of(directory, kinds)
+        for name, is_dir in kinds.items():
+            path = directory + name
+            if name in skipped or path in self._hidden or path in (COPIED, OWN_DIR):
+                continue
+            if is_dir:
+                subdirs.append(name)
+            elif name in symlinks and stays_inside(directory, symlinks[name]):
+                links[name] = symlinks[name]
+            else:
+                links[name] = up + name
+        if directory == "mm/":
+            add_own(links, self._own_mm)
+        return links, subdirs
+
+    def _note_replaced(self, path: str, entry: os.DirEntry[str]) -> None:
+        """Remember a file that came to its place after the last sync, but is older than it."""
+        if not self.last_sync or not entry.is_file():
+            return
+        info = entry.stat()
+        if info.st_ctime_ns > self.last_sync > info.st_mtime_ns:
+            self.result.stale.append(path)
+
+    # -- making it so -------------------------------------------------------
+
+    def sync(self) -> SyncResult:
+        """Bring the tree in line with source and repo. Raises SwapKunitError."""
+        started = time.time_ns()
+        clock = time.monotonic()
+        try:
+            if not self._load():
+                self._wipe()
+            self._changed = self._changed_directories()
+            for directory in sorted(self._changed | {*WATCHED}):
+                if directory in self.mtimes and directory not in self._laid:
+                    self._lay(directory, started)
+            self._lay_own()
+            copy_tree(self.source / COPIED, self.tree / COPIED)
+            self._save(started)
+        except OSError as error:
+            raise SwapKunitError(overlay_trouble(self.source, self.tree, error)) from error
+        self.result.directories = len(self.mtimes)
+        self.result.seconds = time.monotonic() - clock
+        return self.result
+
+    def _load(self) -> bool:
+        """Read the manifest; False when there is none, or it speaks of another tree."""
+        try:
+            head, _, body = (self.tree / MANIFEST).read_text().partition("\n")
+            header = json.loads(head)
+        except (OSError, ValueError):
+            return False
+        if header.get("identity") != self._identity():
+            return False
+        self.last_sync = header["synced"]
+        for line in body.splitlines():
+            mtime, _, directory = line.partition(" ")
+            self.mtimes[directory] = int(mtime)
+        return True
+
+    def _identity(self) -> list[str | int]:
+        info = os.stat(self.source)
+        return [FORMAT, str(self.source), str(self.repo), info.st_dev, info.st_ino]
+
+    def _wipe(self) -> None:
+        if self.tree.exists():
+            shutil.rmtree(self.tree)
+        self.tree.mkdir(parents=True)
+        os.symlink(self.source, self.tree / SRC)
+        self.mtimes = {"": 0}
+        self.result.fresh = True
+
+    def _changed_directories(self) -> set[str]:
+        """The known directories whose mtime is not what the manifest says."""
+        changed = set()
+        top = os.open(self.source, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for directory, mtime in self.mtimes.items():
+                try:
+                    if os.stat(directory or ".", dir_fd=top).st_mtime_ns != mtime:
+                        changed.add(directory)
+                except FileNotFoundError:
+                    changed.add(directory)
+        finally:
+            os.close(top)
+        return changed
+
+    def _lay(self, directory: str, started: int) -> None:
+        """Bring one directory in line, and its new subdirectories whole."""
+        try:
+            mtime = os.stat(self.source / directory).st_mtime_ns
+            links, subdirs = self.wanted(directory)
+        except (FileNotFoundError, NotADirectoryError):
+            return self._forget(directory)
+        here = f"{self.tree}/{directory}"
+        present = {} if self.result.fresh else self._present(here)
+        for name in present.keys() - links.keys() - set(subdirs):
+            self._remove(directory, name, present[name])
+        for name, target in links.items():
+            if present.get(name) == target:
+                continue
+            if name in present:
+                self._remove(directory, name, present[name])
+                self.result.stale.append(directory + name)
+            os.symlink(target, here + name)
+            self.result.links_made += 1
+        self.mtimes[directory] = mtime if mtime < started - RACY_NS else 0
+        self._laid.add(directory)
+        for name in subdirs:
+            if directory + name + "/" not in self.mtimes or present.get(name, 0) is not None:
+                if present.get(name):
+                    self._remove(directory, name, present[name])
+                os.makedirs(here + name, exist_ok=True)
+                self._lay(f"{directory}{name}/", started)
+        return None
+
+    def _present(self, here: str) -> dict[str, str | None]:
+        """The overlay's entries: link target, "" for a plain file, None for a directory."""
+        keep = {SRC, MANIFEST, BUILD} if here == f"{self.tree}/" else set()
+        if here == f"{self.tree}/mm/":
+            keep = {"kunit"}
+        if here == f"{self.tree}/tools/testing/":
+            keep = {"kunit"}
+        found: dict[str, str | None] = {}
+        with os.scandir(here) as entries:
+            for entry in entries:
+                if entry.name in keep:
+                    continue
+                if entry.is_symlink():
+                    found[entry.name] = os.readlink(entry.path)
+                else:
+                    found[entry.name] = None if entry.is_dir() else ""
+        return found
+
+    def _remove(self, directory: str, name: str, kind: str | None) -> None:
+        path = self.tree / directory / name
+        if kind is None:
+            shutil.rmtree(path)
+            self._forget(f"{directory}{name}/")
+        else:
+            path.unlink()
+        self.result.links_removed += 1
+
+    def _forget(self, directory: str) -> None:
+        for known in [path for path in self.mtimes if path.startswith(directory)]:
+            del self.mtimes[known]
+
+    def _lay_own(self) -> None:
+        """kunit/ and .kunitconfig of the repo as TREE/mm/kunit."""
+        wanted = {f"{OWN_DIR}/{path}": str(self.repo / "kunit" / path)
+                  for path in own_files(self.repo / "kunit")}
+        if (self.repo / ".kunitconfig").exists():
+            wanted[f"{OWN_DIR}/.kunitconfig"] = str(self.repo / ".kunitconfig")
+        present = set(own_files(self.tree / OWN_DIR)) if (self.tree / OWN_DIR).is_dir() else set()
+        for path in present - {name[len(OWN_DIR) + 1:] for name in wanted}:
+            (self.tree / OWN_DIR / path).unlink()
+            self.result.links_removed += 1
+        for path, target in wanted.items():
+            link = self.tree / path
+            if link.is_symlink() and os.readlink(link) == target:
+                continue
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.unlink(missing_ok=True)
+            os.symlink(target, link)
+            self.result.links_made += 1
+
+    def _save(self, started: int) -> None:
+        head = json.dumps({"identity": self._identity(), "synced": started})
+        body = "\n".join(f"{mtime} {directory}" for directory, mtime in self.mtimes.items())
+        temporary = self.tree / (MANIFEST + ".new")
+        temporary.write_text(f"{head}\n{body}\n")
+        temporary.rename(self.tree / MANIFEST)
+
+
+# -- our files ---------------------------------------------------------------
+
+
+def own_files(top: Path) -> list[str]:
+    """Every file below top, as relative paths, sorted; editors' leavings left out."""
+    found = []
+    for parent, subdirs, names in os.walk(top):
+        subdirs[:] = [name for name in subdirs if name != "__pycache__"]
+        base = os.path.relpath(parent, top)
+        found += [name if base == "." else f"{base}/{name}" for name in names
+                  if not name.endswith(("~", ".pyc", ".orig", ".rej")) and not name.startswith(".#")]
+    return sorted(found)
+
+
+def real_name(name: str) -> str:
+    """What the kernel's own mm/NAME is called beside ours: foo_real.c, Makefile.real."""
+    stem, dot, suffix = name.rpartition(".")
+    return f"{stem}_real.{suffix}" if dot else f"{name}.real"
+
+
+def own_mm_files(ours: Path, kernels: Path) -> dict[str, Path]:
+    """The files of repo mm/ to lay; a wrapper of a file this kernel has not is left out."""
+    if not ours.is_dir():
+        return {}
+    chosen = {}
+    for path in sorted(ours.iterdir()):
+        if not path.is_file() or path.name.startswith("."):
+            continue
+        if not (kernels / path.name).exists() and path.suffix == ".c":
+            include = re.compile(rf'^\s*#\s*include\s+"{re.escape(real_name(path.name))}"', re.M)
+            if include.search(path.read_text(errors="replace")):
+                continue
+        chosen[path.name] = path
+    return chosen
+
+
+def add_own(links: dict[str, str], own: dict[str, Path]) -> None:
+    """Put our mm/ files into links, moving the kernel's own aside."""
+    for name, path in own.items():
+        if name in links:
+            links[real_name(name)] = links[name]
+        links[name] = str(path)
+
+
+# -- small things ------------------------------------------------------------
+
+
+def stays_inside(directory: str, target: str) -> bool:
+    """Whether a relative link in directory ("mm/") leads to a place in the same tree."""
+    if os.path.isabs(target):
+        return False
+    return not os.path.normpath(f"{directory}{target}").startswith("..")
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy source over target, files that differ in size or mtime only."""
+    target.mkdir(parents=True, exist_ok=True)
+    names = {entry.name: entry for entry in os.scandir(source) if entry.name != "__pycache__"}
+    for entry in list(os.scandir(target)):
+        if entry.name not in names and entry.name != "__pycache__":
+            shutil.rmtree(entry) if entry.is_dir(follow_symlinks=False) else os.unlink(entry)
+    for name, entry in names.items():
+        copy = target / name
+        if entry.is_dir():
+            copy_tree(Path(entry.path), copy)
+        elif not same_file(entry, copy):
+            copy.unlink(missing_ok=True)
+            shutil.copy2(entry.path, copy)
+            copy.chmod(copy.stat().st_mode | stat.S_IWUSR)
+
+
+def same_file(entry: os.DirEntry[str], copy: Path) -> bool:
+    """Whether copy has entry's size and mtime, and is no link."""
+    try:
+        there = copy.lstat()
+    except FileNotFoundError:
+        return False
+    here = entry.stat()
+    return (stat.S_ISREG(there.st_mode)
+            and (there.st_size, there.st_mtime_ns) == (here.st_size, here.st_mtime_ns))
+
+
+def check_tree_path(tree: Path) -> None:
+    """Refuse a place make cannot work in. Raises SwapKunitError."""
+    if re.search(r"[\s:]", str(tree)):
+        raise SwapKunitError(
+            f"cannot lay the kernel tree in '{tree}': the kernel's make stands no space or colon "
+            "in a path; give another directory with --out (make: O=)")
+
+
+def overlay_trouble(source: Path, tree: Path, error: OSError) -> str:
+    """One line for an OSError while laying the overlay."""
+    if error.errno == 28:
+        return (f"cannot lay the kernel tree in {tree}: the disk is full; make room "
+                "(about 150 MB and 105,000 inodes) or give another directory with --out")
+    return (f"cannot lay the kernel tree {source} in {tree}: {error.strerror} "
+            f"({error.filename}); check the permissions, or give another directory with --out")
