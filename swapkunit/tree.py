@@ -108,6 +108,8 @@ class Overlay:
             return
         info = entry.stat()
         if info.st_ctime_ns > self.last_sync > info.st_mtime_ns:
+            if path.startswith("mm/") and entry.name in self._own_mm:
+                path = f"mm/{real_name(entry.name)}"
             self.result.stale.append(path)
 
     # -- making it so -------------------------------------------------------

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Configure and build the UML kernel: cold through kunit.py, warm through make.
+
+kunit.py makes `all compile_commands.json scripts_gdb` every time; a warm build here
+asks make for vmlinux alone. Kconfig is gone through again only when what is asked
+of it, the compiler, or a Kconfig file of the tree has changed.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import commands, fragments
+from .errors import SwapKunitError, UntestableKernel
+from .fragments import KunitConfig
+from .layout import Layout
+
+ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
+STAMP = "configured.json"
+NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|ERROR:root:|\$ |Building with:)")
+
+
+@dataclass
+class BuildOptions:
+    """jobs for make; make_options such as "LLVM=1"; verbose shows every command."""
+
+    jobs: int
+    make_options: list[str] = field(default_factory=list)
+    verbose: bool = False
+
+
+def kunit_py(layout: Layout) -> Path:
+    """kunit.py of the tree that is built."""
+    return Path("tools/testing/kunit/kunit.py")
+
+
+# -- configuring -------------------------------------------------------------
+
+
+def configure(layout: Layout, config: KunitConfig, options: BuildOptions) -> bool:
+    """Make .config hold what config wants; True when there was something to do.
+
+    Raises SwapKunitError or UntestableKernel naming the unmet symbol's dependency.
+    """
+    request = request_digest(config, options)
+    if (layout.build / ".config").exists() and read_stamp(layout) == [request, kconfig_digest(layout)]:
+        return False
+    kunitconfig = layout.out / "kunitconfig"
+    kunitconfig.write_text(config.text())
+    layout.build.mkdir(exist_ok=True)
+    (layout.build / ".config").unlink(missing_ok=True)
+    command = [sys.executable, kunit_py(layout), "config", f"--build_dir={layout.build.name}",
+               f"--kunitconfig={kunitconfig}"]
+    command += [f"--make_options={option}" for option in options.make_options]
+    commands.show(command, layout.tree)
+    done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment())
+    check_config(layout, config, done)
+    return True
+
+
+def check_config(layout: Layout, config: KunitConfig, done: commands.Finished) -> None:
+    """Raise for a configuration that failed, or that is not what was asked."""
+    result = fragments.read_dot_config(layout.build / ".config")
+    missing = fragments.unmet(config, result) if "CC_VERSION_TEXT" in result else []
+    if missing:
+        from .kconfig import explain    # only read when needed: it walks all Kconfig files
+        for line in explain(layout.tree, missing, config, result):
+            print(f"swap-kunit: {line}", file=sys.stderr)
+        ours = [symbol for symbol in missing if config.asked_by[symbol] != ".kunitconfig"]
+        error = SwapKunitError if ours else UntestableKernel
+        raise error(f"cannot configure this kernel as asked: {len(missing)} of {len(config.wanted)} "
+                    "symbols are not to be had in its UML build; leave them out, or add what "
+                    "they depend on to the fragment")
+    if done.status:
+        print(commands.tail(done.output), file=sys.stderr)
+        raise_if_disk_full(layout, done.output)
+        raise UntestableKernel("cannot configure this kernel: its `make olddefconfig` failed as shown "
+                               "above; put the tree's Kconfig files right")
+
+
+def request_digest(config: KunitConfig, options: BuildOptions) -> str:
+    """Stands for everything that, when changed, needs a new .config."""
+    path = commands.kernel_environment()["PATH"]
+    compiler = next((option[3:] for option in options.make_options if option.startswith("CC=")), "gcc")
+    where = shutil.which(compiler, path=path.replace(commands.CCACHE + ":", "", 1)) or ""
+    info = os.stat(where) if where else None
+    text = repr([config.text(), options.make_options, where, info and (info.st_size, info.st_mtime_ns)])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def kconfig_digest(layout: Layout) -> str:
+    """Stands for the mtimes of the Kconfig files the last configuration has read."""
+    digest = hashlib.sha256()
+    try:
+        listed = (layout.build / "include/config/auto.conf.cmd").read_text()
+    except FileNotFoundError:
+        return ""
+    for name in re.findall(r"^\t(\S*Kconfig\S*) ", listed, re.M):
+        try:
+            info = os.stat(layout.build / name)
+        except OSError:
+            continue
+        digest.update(f"{name} {info.st_mtime_ns} {info.st_size}\n".encode())
+    return digest.hexdigest()
+
+
+def read_stamp(layout: Layout) -> list[str]:
+    """What write_stamp() left, or an empty list."""
+    try:
+        return json.loads((layout.out / STAMP).read_text())
+    except (OSError, ValueError):
+        return []
+
+
+def write_stamp(layout: Layout, config: KunitConfig, options: BuildOptions) -> None:
+    """Remember that the .config is what config wants."""
+    stamp = [request_digest(config, options), kconfig_digest(layout)]
+    if stamp != read_stamp(layout):
+        (layout.out / STAMP).write_text(json.dumps(stamp))
+
+
+# -- building ----------------------------------------------------------------
+
+
+def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: list[str]) -> None:
+    """Configure and build vmlinux. Raises SwapKunitError or UntestableKernel."""
+    cold = not layout.vmlinux.exists()
+    if cold:
+        check_room(layout.out, ROOM_TO_BUILD)
+    drop_objects(layout.build, stale)
+    configure(layout, config, options)
+    command = build_command(layout, options, cold)
+    commands.show(command, layout.tree)
+    done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
+                        echo=options.verbose, progress=ObjectCount(layout.build))
+    (layout.out / "build.log").write_text(done.output)
+    check_build(layout, done)
+    write_stamp(layout, config, options)
+    refresh_link(layout)
+
+
+def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str | Path]:
+    """kunit.py for a first build, make for vmlinux alone afterwards (and when all is shown)."""
+    if cold and not options.verbose:
+        return [sys.executable, kunit_py(layout), "build", f"--build_dir={layout.build.name}",
+                f"--kunitconfig={layout.out / 'kunitconfig'}", f"--jobs={options.jobs}",
+                *(f"--make_options={option}" for option in options.make_options)]
+    return ["make", "ARCH=um", f"O={layout.build}", f"--jobs={options.jobs}",
+            "V=1" if options.verbose else "-s", *options.make_options, "vmlinux"]
+
+
+def check_build(layout: Layout, done: commands.Finished) -> None:
+    """Show what the compiler said; raise when there is no kernel."""
+    said = [line for line in done.output.splitlines() if line.strip() and not NOISE.match(line)]
+    if done.status == 0 and layout.vmlinux.exists():
+        if said:
+            print("\n".join(said))
+        return
+    print("\n".join(said[-60:]) or commands.tail(done.output), file=sys.stderr)
+    raise_if_disk_full(layout, done.output)
+    raise UntestableKernel("the kernel under test does not build: make stopped at what is shown above "
+                           f"(whole output: {layout.out / 'build.log'}); put it right and run again")
+
+
+class ObjectCount:
+    """The status line of a first build: objects made so far, counted every few seconds."""
+
+    def __init__(self, build_dir: Path):
+        self.build_dir, self.counted_at, self.objects = build_dir, -9.0, 0
+
+    def __call__(self, seconds: float) -> str:
+        if seconds - self.counted_at > 3:
+            self.counted_at = seconds
+            self.objects = sum(name.endswith(".o") for _, _, names in os.walk(self.build_dir)
+                               for name in names)
+        return f"building: {self.objects} objects, {seconds:.0f} s"
+
+
+def refresh_link(layout: Layout) -> None:
+    """Keep .kunit/linux, a hard link made by `make all`, at the vmlinux just made."""
+    linux = layout.build / "linux"
+    if linux.exists() and not linux.samefile(layout.vmlinux):
+        linux.unlink()
+        os.link(layout.vmlinux, linux)
+
+
+def drop_objects(build_dir: Path, stale: list[str]) -> None:
+    """Delete the objects that depend on files whose older content make cannot notice."""
+    if not stale or not build_dir.is_dir():
+        return
+    names = [f"../{path}".encode() for path in stale]
+    for parent, _, files in os.walk(build_dir):
+        for name in files:
+            if not (name.startswith(".") and name.endswith(".cmd")):
+                continue
+            path = Path(parent, name)
+            content = path.read_bytes()
+            if any(stale_name in content for stale_name in names):
+                path.unlink()
+                (path.parent / name[1:-4]).unlink(missing_ok=True)
+
+
+# -- disk space --------------------------------------------------------------
+
+
+def check_room(directory: Path, wanted: int) -> None:
+    """Raise SwapKunitError when directory's disk has less than wanted bytes free."""
+    while not directory.exists():
+        directory = directory.parent
+    info = os.statvfs(directory)
+    free = info.f_bavail * info.f_frsize
+    if free < wanted:
+        raise SwapKunitError(
+            f"cannot work in {directory}: {wanted / 2**30:.1f} GB are needed and its disk has "
+            f"{free / 2**30:.1f} GB free; make room (`swap-kunit clean` removes old builds), or use "
+            "another disk with --out (make: O=) and SWAP_KUNIT_CACHE")
+
+
+def raise_if_disk_full(layout: Layout, output: str) -> None:
+    """Raise SwapKunitError when output tells of a full disk."""
+    if "No space left on device" in output:
+        raise SwapKunitError(f"cannot build in {layout.out}: the disk is full; make room (`swap-kunit "
+                             "clean` removes old builds), or use another disk with --out (make: O=)")

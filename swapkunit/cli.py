@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line: verbs, options, exit codes."""
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
+
+EPILOG = """exit status: 0 all good; 1 a test failed, crashed or hung; 2 wrong use, or something
+is missing on this machine; 125 the kernel does not build, or does not reach the first case"""
+
+
+def add_kernel_options(parser: argparse.ArgumentParser) -> None:
+    """Which kernel, how configured, where to put what is made of it."""
+    parser.add_argument("--ksrc", metavar="DIR", type=Path,
+                        help="kernel tree to test; it is only read (make: KSRC=)")
+    parser.add_argument("--kernel", metavar="VERSION",
+                        help="kernel to fetch from Debian, such as 7.3 or 6.12; without it and --ksrc "
+                             "the newest 7.x (make: KERNEL=)")
+    parser.add_argument("--config", metavar="A,B", default="", type=comma_list,
+                        help="Kconfig fragments of configs/ to lay over .kunitconfig (make: CONFIG=)")
+    parser.add_argument("--kunitconfig", metavar="PATH", type=Path,
+                        help="another file or directory in place of this project's .kunitconfig")
+    parser.add_argument("--out", metavar="DIR", type=Path,
+                        help="output directory; default out/KERNEL/CONFIG (make: O=)")
+    parser.add_argument("-j", "--jobs", metavar="N", type=positive, default=len(os.sched_getaffinity(0)),
+                        help="make jobs and UMLs at a time; default: the CPUs (make: J=)")
+    parser.add_argument("-v", "--verbose", action="store_true",
+                        help="show the whole build (make: V=1)")
+    parser.add_argument("--make-option", metavar="X=Y", action="append", default=[],
+                        help="for the kernel's make, such as LLVM=1 or CC=gcc-12; may be repeated")
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Which cases, and how long they may be silent."""
+    parser.add_argument("--filter", metavar="GLOB", default="", type=comma_list,
+                        help="cases to run, such as 'swap_alloc.*' or 'swap_io.read*,swap_swapon' "
+                             "(make: FILTER=)")
+    parser.add_argument("--timeout", metavar="SECONDS", type=seconds, default=60.0,
+                        help="a UML silent for so long hangs; default 60")
+    parser.add_argument("--kernel-arg", metavar="ARG", action="append", default=[],
+                        help="for the UML's command line, such as mem=512M; may be repeated "
+                             "(make: KUNIT_ARGS='mem=512M ...')")
+    parser.add_argument("-q", "--quiet", action="store_true",
+                        help="only the verdict, without kunit.py's own results")
+
+
+def comma_list(text: str) -> list[str]:
+    """'a,b' as ['a', 'b']."""
+    return [part for part in text.replace(",", " ").split() if part]
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A number of seconds above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds above 0")
+    return value
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with this program's form of error message."""
+
+    def error(self, message: str) -> None:
+        print(f"swap-kunit: cannot understand the command line: {message}; "
+              f"see `{self.prog} --help`", file=sys.stderr)
+        raise SystemExit(WRONG_USE)
+
+
+def make_parser() -> Parser:
+    """All verbs. A module with more verbs adds its own in add_verbs()."""
+    from . import verbs
+    parser = Parser(prog="swap-kunit", epilog=EPILOG, allow_abbrev=False,
+                    description="Run KUnit suites against the real swap code of a Linux kernel, "
+                                "built for ARCH=um.")
+    commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True,
+                                     parser_class=Parser)
+    for name, (function, parts, text) in verbs.VERBS.items():
+        verb = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
+                                   epilog=EPILOG, allow_abbrev=False)
+        if "kernel" in parts:
+            add_kernel_options(verb)
+        if "run" in parts:
+            add_run_options(verb)
+        for part in parts:
+            if callable(part):
+                part(verb)
+        verb.set_defaults(function=function)
+    return parser
+
+
+def stop(number: int, _frame: object) -> None:
+    """SIGTERM and SIGHUP end a run the way ^C does."""
+    raise KeyboardInterrupt(signal.Signals(number).name)
+
+
+def main(argv: list[str]) -> int:
+    """Run a verb; returns the exit status."""
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGHUP, stop)
+    sys.stdout.reconfigure(errors="backslashreplace")
+    args = make_parser().parse_args(argv)
+    try:
+        return args.function(args)
+    except SwapKunitError as error:
+        sys.stdout.flush()
+        print(f"swap-kunit: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        print(f"\nswap-kunit: stopped during `{shlex.join(argv)}`: what it had started is ended; "
+              "run it again to go on", file=sys.stderr)
+        return Interrupted.code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        print(f"swap-kunit: cannot go on with `{shlex.join(argv)}`: {error.strerror or error} "
+              f"({error.filename or 'no file'}); {advice(error)}", file=sys.stderr)
+        return WRONG_USE
+
+
+def advice(error: OSError) -> str:
+    """What to do about an OSError nobody expected."""
+    if error.errno == 28:
+        return "make room on that disk, or use another one with --out (make: O=)"
+    return "see to that file, and run it again"
+
+
+__all__ = ["main", "GOOD", "UNTESTABLE"]

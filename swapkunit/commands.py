@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Running other programs: shown to the user, killed whole when we stop."""
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Mapping, Sequence
+
+CCACHE = "/usr/lib/ccache"
+# What an outer `make run V=1 O=...` puts into the environment; the kernel's make must not see it.
+OURS_FROM_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES", "GNUMAKEFLAGS",
+                  "KSRC", "KERNEL", "CONFIG", "FILTER", "O", "J", "V", "KUNIT_ARGS", "TREE", "LINE",
+                  "ARCH", "KBUILD_OUTPUT", "KBUILD_EXTMOD", "KBUILD_VERBOSE", "KCONFIG_CONFIG",
+                  "CROSS_COMPILE", "SUBARCH")
+
+
+@dataclass
+class Finished:
+    """A program that ended: its exit status and everything it printed (both streams)."""
+
+    status: int
+    output: str
+
+
+def kernel_environment() -> dict[str, str]:
+    """The environment for the kernel's make: ccache first, nothing left from ours."""
+    env = {name: value for name, value in os.environ.items() if name not in OURS_FROM_MAKE}
+    if os.path.isdir(CCACHE):
+        env["PATH"] = f"{CCACHE}:{env.get('PATH', '/usr/bin:/bin')}"
+    # kbuild's Python scripts are links: without this, __pycache__ appears in the user's tree.
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    env["LC_ALL"] = "C"
+    return env
+
+
+def show(command: Sequence[str | Path], cwd: Path | None = None) -> None:
+    """Print the command about to be run, ready to be pasted into a shell."""
+    line = shlex.join(str(word) for word in command)
+    print(f"$ cd {shlex.quote(str(cwd))} && {line}" if cwd else f"$ {line}", flush=True)
+
+
+def kill_group(process: subprocess.Popen) -> None:
+    """Kill process and all it started; it leads a session of its own."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def run(command: Sequence[str | Path], *, cwd: Path | None = None,
+        env: Mapping[str, str] | None = None, echo: bool = False,
+        progress: Callable[[float], str] | None = None) -> Finished:
+    """Run command to its end and collect what it prints.
+
+    echo also passes the output on as it comes. progress(seconds) gives the text of
+    a status line, drawn twice a second on a terminal. Whatever stops us (^C) kills
+    the command with all its children.
+    """
+    with tempfile.TemporaryFile() as sink:
+        process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env,
+                                   stdin=subprocess.DEVNULL, stdout=None if echo else sink,
+                                   stderr=None if echo else subprocess.STDOUT,
+                                   start_new_session=True)
+        try:
+            _wait(process, progress if sys.stdout.isatty() and not echo else None)
+        finally:
+            if process.returncode is None:
+                kill_group(process)
+        sink.seek(0)
+        return Finished(process.returncode, sink.read().decode(errors="replace"))
+
+
+def _wait(process: subprocess.Popen, progress: Callable[[float], str] | None) -> None:
+    started = time.monotonic()
+    while progress:
+        try:
+            process.wait(timeout=0.5)
+            break
+        except subprocess.TimeoutExpired:
+            status_line(progress(time.monotonic() - started))
+    process.wait()
+    if progress:
+        status_line("")
+
+
+def status_line(text: str) -> None:
+    """Draw text over the terminal's last line; nothing when stdout is no terminal."""
+    if sys.stdout.isatty():
+        sys.stdout.write(f"\r\033[K{text[:110]}")
+        sys.stdout.flush()
+
+
+def tail(output: str, lines: int = 40) -> str:
+    """The last lines of output."""
+    return "\n".join(output.rstrip().splitlines()[-lines:])

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What this machine lacks, as Debian packages, and installing it."""
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+from . import commands
+from .errors import SwapKunitError
+
+# What to look for -> the package that has it. A path is looked for as it is.
+BUILD = {
+    "gcc": "gcc", "ld": "binutils", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc",
+    "perl": "perl", "cmp": "diffutils", "find": "findutils", "xz": "xz-utils",
+    "/usr/include/stdio.h": "libc6-dev", "/usr/bin/ccache": "ccache",
+}
+FETCH = {
+    "apt-get": "apt", "dpkg-deb": "dpkg", "tar": "tar", "xz": "xz-utils",
+    "/usr/share/keyrings/debian-archive-keyring.*": "debian-archive-keyring",
+}
+COVERAGE = {"lcov": "lcov", "genhtml": "lcov", "gcov": "gcc"}
+
+
+def missing(wanted: dict[str, str]) -> list[str]:
+    """The packages of wanted that this machine lacks, each once."""
+    return list(dict.fromkeys(package for what, package in wanted.items() if not present(what)))
+
+
+def present(what: str) -> bool:
+    """Whether a program, or a path (which may end in .*), is there."""
+    if not what.startswith("/"):
+        return shutil.which(what) is not None
+    if what.endswith(".*"):
+        return any(os.path.exists(what[:-1] + suffix) for suffix in ("gpg", "pgp"))
+    return os.path.exists(what)
+
+
+def require(wanted: dict[str, str]) -> None:
+    """Make sure all of wanted is there: install it, ask first, or say how.
+
+    Root without a terminal: installs. On a terminal: asks. Else, or when the answer
+    is no, raises SwapKunitError with the exact command.
+    """
+    packages = missing(wanted)
+    if not packages:
+        return
+    install = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
+    if os.geteuid() != 0:
+        install.insert(0, "sudo")
+    shown = shlex.join(install)
+    trouble = f"cannot go on: this machine lacks {', '.join(packages)}"
+    if shutil.which("apt-get") is None:
+        raise SwapKunitError(f"{trouble}, and has no apt-get; install what your distribution calls "
+                             "these packages")
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        if input(f"{', '.join(packages)} must be installed: {shown}  [Y/n] ").strip().lower() in ("n", "no"):
+            raise SwapKunitError(f"{trouble}; install it with: {shown}")
+    elif os.geteuid() != 0:
+        raise SwapKunitError(f"{trouble}, and only root may install it; run: {shown}")
+    apt_install(install, packages)
+
+
+def apt_install(install: list[str], packages: list[str]) -> None:
+    """Run install, after an `apt-get update` when it fails at first."""
+    update = install[:install.index("apt-get") + 1] + ["update"]
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (install, update, install):
+        commands.show(command)
+        status = subprocess.run(command, env=env, check=False, stdin=subprocess.DEVNULL
+                                if os.geteuid() == 0 else None).returncode
+        if status == 0 and command is install:
+            return
+    raise SwapKunitError(f"cannot install {', '.join(packages)}: apt-get failed as shown above; put "
+                         f"that right and run: {shlex.join(install)}")

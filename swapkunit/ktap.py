@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Follow the console of a UML while its cases run, and put one KTAP log together.
+
+This is not a parser of results: counts and verdicts come from the kernel's own
+kunit.py. It only cuts a console into cases, so that the runner knows which case a
+crash fell in, and so that the logs of several UMLs become one that kunit.py parses.
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+START = re.compile(r"^K?TAP version \d+$")
+SUBTEST = re.compile(r"^    # Subtest: (\S+)")
+CASE_SUBTEST = re.compile(r"^        # Subtest: (\S+)")
+PLAN = re.compile(r"^    1\.\.(\d+)")
+CASE_END = re.compile(r"^    (ok|not ok) (\d+) (?:- )?([^#\s]+)(.*)$")
+PARAM_END = re.compile(r"^        (ok|not ok) \d+ (?:- )?(.*?)(?: # (?!SKIP).*)?$")
+SUITE_END = re.compile(r"^(ok|not ok) \d+ (?:- )?([^#\s]+)")
+CASE_MARK = re.compile(r"^swap_case: (\S+)\.(\S+)")
+DECISION = re.compile(r"^swap_decision: (.*)$")
+PANIC = re.compile(r"Kernel panic - not syncing: (?!VFS:)(.*)")
+SKIP = re.compile(r" # SKIP ?(.*)$")
+AFTER_LAST = "after_the_last_case"
+
+
+@dataclass
+class Case:
+    """One case as its UML printed it; ends with its result line unless it never ended.
+
+    fate is "" for a case that ended by itself, else "crashed" or "hung".
+    """
+
+    suite: str
+    name: str
+    lines: list[str] = field(default_factory=list)
+    fate: str = ""
+    reason: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """suite.case"""
+        return f"{self.suite}.{self.name}"
+
+    def ktap(self, number: int) -> list[str]:
+        """Its KTAP lines, with number in the result line."""
+        if self.fate:
+            body = [line for line in self.lines if not nested_ktap(line)]
+            return [*body, f"    # {self.name}: {self.fate}: {self.reason}",
+                    f"    not ok {number} {self.name}"]
+        return [*self.lines[:-1], CASE_END.sub(rf"    \1 {number} \3\4", self.lines[-1])]
+
+    def passed(self) -> bool:
+        """Whether it ended and its own result line says ok."""
+        return not self.fate and self.lines[-1].startswith("    ok ")
+
+
+def nested_ktap(line: str) -> bool:
+    """Whether a line would open, or count in, a list of parameters that never ends."""
+    return bool(re.match(r"\s+(KTAP version|# Subtest:|1\.\.\d|(not )?ok \d)", line))
+
+
+@dataclass
+class Console:
+    """What one UML has printed so far, cut into cases. Feed it line by line."""
+
+    started: bool = False
+    suite: str = ""
+    header: list[str] = field(default_factory=list)
+    done: list[Case] = field(default_factory=list)
+    pending: list[str] = field(default_factory=list)
+    running: str = ""           # the case that said it started, "" between cases
+    suite_ended: bool = False
+    panic: str = ""
+    decisions: list[str] = field(default_factory=list)
+
+    def feed(self, line: str) -> bool:
+        """Take one line without its newline; True when it shows that the tests advance."""
+        if not self.started:
+            self.started = bool(START.match(line))
+            return self.started
+        found = DECISION.match(line)
+        if found:
+            self.decisions.append(found[1])
+            return False
+        found = CASE_MARK.match(line)
+        if found:
+            self.running = found[2]
+            return True
+        if PANIC.search(line) and not self.panic:
+            self.panic = PANIC.search(line)[0]
+        return self._feed_ktap(line)
+
+    def _feed_ktap(self, line: str) -> bool:
+        found = SUBTEST.match(line)
+        if found:
+            self.suite, self.pending = found[1], []
+            return True
+        found = CASE_END.match(line) if self.suite else None
+        if found:
+            self.done.append(Case(self.suite, found[3], [*self.pending, line]))
+            self.pending, self.running = [], ""
+            return True
+        found = SUITE_END.match(line) if self.suite else None
+        if found and found[2] == self.suite:
+            self.suite_ended = True
+            return True
+        if self.suite and not self.done and PLAN.match(line):
+            self.header, self.pending = self.pending, []
+            return True
+        if self.suite and line.strip():
+            self.pending.append(line)
+        found = CASE_SUBTEST.match(line)
+        if found:
+            self.running = found[1]
+        return bool(found or PARAM_END.match(line))
+
+
+@dataclass
+class Suite:
+    """A suite's cases in their order, from one UML or several, and how it ended."""
+
+    name: str
+    header: list[str] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def ktap(self, number: int) -> list[str]:
+        """The suite's KTAP lines with number in its result line."""
+        lines = ["    KTAP version 1", f"    # Subtest: {self.name}", *self.header,
+                 f"    1..{len(self.cases)}"]
+        for index, case in enumerate(self.cases, 1):
+            lines += case.ktap(index)
+        good = all(case.passed() for case in self.cases)
+        skipped = good and all(SKIP.search(case.lines[-1]) for case in self.cases)
+        return [*lines, f"{'ok' if good else 'not ok'} {number} {self.name}"
+                + (" # SKIP" if skipped else "")]
+
+
+def join(suites: list[Suite]) -> str:
+    """One KTAP log of all suites, as one kernel would have printed it."""
+    suites = [suite for suite in suites if suite.cases]
+    lines = ["KTAP version 1", f"1..{len(suites)}"]
+    for number, suite in enumerate(suites, 1):
+        lines += [line for line in suite.ktap(number) if not line.startswith("reboot: System halted")]
+    return "\n".join(lines) + "\n"
+
+
+def listed_cases(lines: list[str]) -> list[str]:
+    """The suite.case names that kunit.action=list printed."""
+    return [line for line in lines if re.fullmatch(r"[^\s.]+\.[^\s.]+", line)]

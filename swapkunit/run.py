@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run suites, each in a UML of its own; a crash or a hang is a failed case, not the end."""
+from __future__ import annotations
+
+import fnmatch
+import json
+import selectors
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import commands
+from .errors import SwapKunitError, UntestableKernel
+from .ktap import AFTER_LAST, Case, Console, Suite, listed_cases
+from .layout import Layout
+from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
+
+BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
+
+
+@dataclass
+class RunOptions:
+    """filters: globs such as "swap_alloc.*"; timeout in seconds without a sign of life."""
+
+    filters: list[str] = field(default_factory=list)
+    timeout: float = 60.0
+    jobs: int = 1
+    kernel_args: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Results:
+    """Everything the UMLs told. interrupted: somebody stopped the run early."""
+
+    suites: list[Suite]
+    decisions: list[str]
+    seconds: float = 0.0
+    umls: int = 0
+    interrupted: bool = False
+    missing: int = 0
+
+
+# -- which cases -------------------------------------------------------------
+
+
+def list_cases(layout: Layout, options: RunOptions, binary: Path | None = None) -> list[str]:
+    """All suite.case names of the kernel, in its order; remembered per vmlinux.
+
+    Raises UntestableKernel when the kernel does not come so far.
+    """
+    binary = binary or layout.vmlinux
+    info = binary.stat()
+    key = [info.st_mtime_ns, info.st_size, options.kernel_args]
+    memo = layout.out / "cases.json"
+    try:
+        known = json.loads(memo.read_text())
+        if known["key"] == key:
+            return known["cases"]
+    except (OSError, ValueError, KeyError):
+        pass
+    cases = boot_to_list(layout, options, binary)
+    memo.write_text(json.dumps({"key": key, "cases": cases}))
+    return cases
+
+
+def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> list[str]:
+    """Boot once with kunit.action=list."""
+    args = kernel_arguments([*options.kernel_args, "kunit.action=list"])
+    log = layout.out / "logs" / "list.log"
+    log.parent.mkdir(exist_ok=True)
+    uml = Uml(binary, args, log, memory_directory(memory_bytes(args)))
+    ended_by = ""
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(uml, selectors.EVENT_READ)
+            while not (selector.select(0.5) and not uml.read()):
+                ended_by = uml.stuck(min(BOOT_TIMEOUT, options.timeout))
+                if ended_by:
+                    break
+    finally:
+        uml.close()
+    cases = listed_cases(uml.lines)
+    if not cases:
+        print("\n".join(uml.lines[-40:]))
+        why = uml.console.panic or ended_by or f"it ended with status {uml.process.returncode}"
+        raise UntestableKernel(f"the kernel under test does not reach its first case: {why}; its "
+                               f"console is in {log}, its end is shown above")
+    return cases
+
+
+def select(cases: list[str], filters: list[str]) -> list[str]:
+    """The cases that any of filters names. Raises SwapKunitError when none does."""
+    if not filters:
+        return cases
+    globs = [glob if "." in glob else f"{glob}.*" for glob in filters]
+    chosen = [case for case in cases if any(fnmatch.fnmatchcase(case, glob) for glob in globs)]
+    if not chosen:
+        suites = list(dict.fromkeys(case.split(".")[0] for case in cases))
+        raise SwapKunitError(f"no case matches the filter {','.join(filters)}: this kernel has the "
+                             f"suites {', '.join(suites)}; see `swap-kunit list` for their cases")
+    return chosen
+
+
+@dataclass
+class Job:
+    """One UML to start: which cases of which suite, and the glob that names them."""
+
+    suite: str
+    glob: str
+    cases: list[str]
+    attempt: int = 0
+
+
+def plan(cases: list[str], chosen: list[str], filters: list[str], durations: dict[str, float]) -> list[Job]:
+    """One job per suite, longest known first; one per case where no glob gives just the chosen."""
+    jobs = []
+    for suite in dict.fromkeys(case.split(".")[0] for case in chosen):
+        every = [case for case in cases if case.startswith(f"{suite}.")]
+        wanted = [case for case in chosen if case.startswith(f"{suite}.")]
+        names = [case.split(".")[1] for case in wanted]
+        tails = [glob.partition(".")[2] or "*" for glob in filters
+                 if fnmatch.fnmatchcase(suite, glob.partition(".")[0])]
+        tail = next((t for t in tails if fnmatch.filter([c.split(".")[1] for c in every], t) == names), "")
+        if wanted == every:
+            jobs.append(Job(suite, suite, names))
+        elif tail:
+            jobs.append(Job(suite, f"{suite}.{tail}", names))
+        else:
+            jobs += [Job(suite, f"{suite}.{name}", [name]) for name in names]
+    return sorted(jobs, key=lambda job: -durations.get(job.suite, 1e9))
+
+
+# -- running them ------------------------------------------------------------
+
+
+class Runner:
+    """Runs jobs, a few UMLs at a time, and collects their cases."""
+
+    def __init__(self, binary: Path, logs: Path, options: RunOptions):
+        self.binary, self.logs, self.options = binary, logs, options
+        self.cases: dict[str, Case] = {}
+        self.headers: dict[str, list[str]] = {}
+        self.decisions: dict[str, list[str]] = {}
+        self.seconds: dict[str, float] = {}
+        self.umls = 0
+        self._running: dict[Uml, Job] = {}
+        args = kernel_arguments(options.kernel_args)
+        self._scratch = memory_directory(memory_bytes(args) * options.jobs)
+
+    def run(self, queue: list[Job]) -> bool:
+        """Run all jobs; False when interrupted. No UML outlives this."""
+        queue = list(queue)
+        total = sum(len(job.cases) for job in queue)
+        with selectors.DefaultSelector() as selector:
+            try:
+                while queue or self._running:
+                    while queue and len(self._running) < self.options.jobs:
+                        selector.register(self._start(queue.pop(0)), selectors.EVENT_READ)
+                    for uml, ended_by in self._wait(selector):
+                        selector.unregister(uml)
+                        queue = self._finish(uml, ended_by) + queue
+                    commands.status_line(f"running: {len(self.cases)} of {total} cases, "
+                                         + ", ".join(job.glob for job in self._running.values()))
+            except KeyboardInterrupt:
+                return False
+            finally:
+                commands.status_line("")
+                for uml in list(self._running):
+                    self._collect(uml, self._running.pop(uml))
+                    uml.close()
+        return True
+
+    def _start(self, job: Job) -> Uml:
+        args = kernel_arguments([*self.options.kernel_args, f"kunit.filter_glob={job.glob}"])
+        name = job.suite if not job.attempt and len(job.cases) > 1 else f"{job.suite}.{job.cases[0]}"
+        uml = Uml(self.binary, args, self.logs / f"{name}.log", self._scratch)
+        self._running[uml] = job
+        self.umls += 1
+        return uml
+
+    def _wait(self, selector: selectors.BaseSelector) -> list[tuple[Uml, str]]:
+        """The UMLs that ended or must be ended, with the reason."""
+        ended = [(key.fileobj, "") for key, _ in selector.select(0.2) if not key.fileobj.read()]
+        gone = {uml for uml, _ in ended}
+        for uml in self._running:
+            reason = "" if uml in gone else uml.stuck(self.options.timeout)
+            if reason:
+                ended.append((uml, reason))
+        return ended
+
+    def _collect(self, uml: Uml, job: Job) -> None:
+        console = uml.console
+        for case in console.done:
+            self.cases.setdefault(case.full_name, case)
+        if console.header:
+            self.headers.setdefault(job.suite, console.header)
+        for line in console.decisions:
+            name = line.split(" ")[0].split("[")[0]
+            self.decisions.setdefault(name, []).append(line)
+        self.seconds[job.suite] = self.seconds.get(job.suite, 0) + time.monotonic() - uml.started
+
+    def _finish(self, uml: Uml, ended_by: str) -> list[Job]:
+        """Close an ended UML; the jobs that go on where it stopped."""
+        job = self._running.pop(uml)
+        uml.close()
+        self._collect(uml, job)
+        if not uml.console.started:
+            self._boot_failed(uml, job, ended_by)
+        left = [name for name in job.cases if f"{job.suite}.{name}" not in self.cases]
+        if uml.console.suite_ended and left:
+            for name in left:
+                self._blame(job, name, "failed", suite_failure(uml.console), [])
+            return []
+        fault = describe_end(uml, ended_by)
+        if not left:
+            if fault:
+                self._blame(job, AFTER_LAST, *fault, uml.console.pending)
+            return []
+        culprit = uml.console.running if uml.console.running in left else left[0]
+        fate, reason = fault or ("crashed", "the kernel ended without a word")
+        self._blame(job, culprit, fate, reason, uml.console.pending)
+        return [Job(job.suite, f"{job.suite}.{name}", [name], job.attempt + 1)
+                for name in left if name != culprit]
+
+    def _boot_failed(self, uml: Uml, job: Job, ended_by: str) -> None:
+        """A kernel that listed its cases but did not start KUnit this time."""
+        uml.console.pending = uml.lines[-30:]
+        uml.console.panic = uml.console.panic or ended_by or "the kernel ended before KUnit started"
+
+    def _blame(self, job: Job, name: str, fate: str, reason: str, lines: list[str]) -> None:
+        case = Case(job.suite, name, list(lines), fate, reason)
+        self.cases[case.full_name] = case
+
+
+def describe_end(uml: Uml, ended_by: str) -> tuple[str, str] | None:
+    """(fate, reason) of a UML that did not end as it should; None for a good end."""
+    if ended_by.startswith("hung"):
+        return "hung", ended_by.partition(": ")[2]
+    if uml.console.panic:
+        return "crashed", uml.console.panic
+    if not uml.console.suite_ended:
+        return "crashed", f"the kernel ended with status {uml.process.returncode}, no panic was printed"
+    return None
+
+
+def suite_failure(console: Console) -> str:
+    """Why a suite ended before its cases, from what it printed."""
+    said = [line.strip() for line in console.pending if "fail" in line or "error" in line]
+    return said[0] if said else "the suite ended before this case"
+
+
+def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | None = None) -> Results:
+    """Run the chosen cases. Only ^C ends this early, and then Results say so."""
+    started = time.monotonic()
+    chosen = select(cases, options.filters)
+    logs = layout.out / "logs"
+    logs.mkdir(exist_ok=True)
+    for old in logs.glob("*.log"):
+        if old.name != "list.log":
+            old.unlink()
+    durations = read_durations(layout)
+    runner = Runner(binary or layout.vmlinux, logs, options)
+    jobs = plan(cases, chosen, options.filters, durations)
+    shown = kernel_arguments([*options.kernel_args, "kunit.filter_glob=SUITE"])
+    commands.show([binary or layout.vmlinux, *shown])
+    complete = runner.run(jobs)
+    results = gather(runner, cases, chosen)
+    results.interrupted = not complete
+    results.seconds = time.monotonic() - started
+    if complete and not options.filters:
+        (layout.out / "durations.json").write_text(json.dumps(runner.seconds))
+    return results
+
+
+def gather(runner: Runner, cases: list[str], chosen: list[str]) -> Results:
+    """Put the runner's cases in the order the kernel lists them."""
+    suites = []
+    for name in dict.fromkeys(case.split(".")[0] for case in chosen):
+        wanted = [case for case in chosen if case.startswith(f"{name}.")] + [f"{name}.{AFTER_LAST}"]
+        found = [runner.cases[case] for case in wanted if case in runner.cases]
+        suites.append(Suite(name, runner.headers.get(name, []), found, runner.seconds.get(name, 0.0)))
+    decisions = [line for case in cases for line in runner.decisions.get(case, [])]
+    missing = sum(case not in runner.cases for case in chosen)
+    return Results(suites, decisions, umls=runner.umls, missing=missing)
+
+
+def read_durations(layout: Layout) -> dict[str, float]:
+    """Seconds each suite took last time."""
+    try:
+        return json.loads((layout.out / "durations.json").read_text())
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One run's parts tied together; every verb is a few calls of these.
+
+    session = open_session(request)      # kernel found or fetched, options settled
+    with session.layout.lock():
+        build_kernel(session)            # overlay, Kconfig, vmlinux
+        results = run_suites(session)    # UMLs
+        report = make_report(session, results)
+"""
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Iterator
+
+from . import build, deps, fragments, known_bugs, results as results_module, run, source, tree
+from .build import BuildOptions
+from .fragments import KunitConfig
+from .kernel import Kernel, examine, version_key
+from .layout import CONFIGS, REPO, Layout, default_out
+from .results import Report
+from .run import Results, RunOptions
+from .verdict import Stages
+
+OLDEST_PARSER = (6, 12)     # kunit.py of older trees counts skipped cases as passed
+
+
+@dataclass
+class Request:
+    """What the user asked for, as the command line gives it."""
+
+    ksrc: Path | None = None
+    kernel: str | None = None
+    config: list[str] = field(default_factory=list)
+    filters: list[str] = field(default_factory=list)
+    out: Path | None = None
+    jobs: int = 1
+    timeout: float = 60.0
+    verbose: bool = False
+    quiet: bool = False
+    kunitconfig: Path | None = None
+    make_options: list[str] = field(default_factory=list)
+    kernel_args: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Session:
+    """A kernel, where its output goes, and what is to be done with it."""
+
+    request: Request
+    kernel: Kernel
+    layout: Layout
+    stages: Stages
+    config: KunitConfig = field(default_factory=KunitConfig)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time spent inside under name."""
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            spent = time.monotonic() - started
+            self.stages.seconds[name] = self.stages.seconds.get(name, 0.0) + spent
+
+    def run_options(self) -> RunOptions:
+        """How the UMLs are started: the fragments' arguments, then the user's."""
+        args = [*self.config.kernel_args, *self.request.kernel_args]
+        return RunOptions(self.request.filters, self.request.timeout, self.request.jobs, args)
+
+    def build_options(self) -> BuildOptions:
+        """How make is called."""
+        return BuildOptions(self.request.jobs, self.request.make_options, self.request.verbose)
+
+
+def open_session(request: Request) -> Session:
+    """Find or fetch the kernel and settle the output directory. Raises SwapKunitError."""
+    started = time.monotonic()
+    for name in request.config:
+        fragments.find(name, CONFIGS)
+    deps.require(deps.BUILD)
+    if request.ksrc is not None:
+        kernel = examine(request.ksrc)
+    else:
+        kernel = source.provide(request.kernel)
+    layout = Layout((request.out or default_out(kernel, request.config)).absolute())
+    tree.check_tree_path(layout.tree)
+    return Session(request, kernel, layout, Stages({"kernel": time.monotonic() - started}))
+
+
+def lay_tree(session: Session) -> list[str]:
+    """Sync the overlay; returns the files whose objects are stale."""
+    with session.stage("tree"):
+        if not (session.layout.tree / tree.MANIFEST).exists():
+            build.check_room(session.layout.out, 200 << 20)
+            print(f"laying the tree of Linux {session.kernel.version} in {session.layout.tree}", flush=True)
+        synced = tree.Overlay(session.kernel.path, session.layout.tree, REPO).sync()
+    return synced.stale
+
+
+def build_kernel(session: Session) -> None:
+    """Overlay, Kconfig and vmlinux. Raises SwapKunitError or UntestableKernel."""
+    stale = lay_tree(session)
+    with session.stage("build"):
+        base = session.request.kunitconfig or session.layout.tree / tree.OWN_DIR
+        session.config = fragments.gather(base, session.request.config, CONFIGS)
+        build.build(session.layout, session.config, session.build_options(), stale)
+
+
+def list_cases(session: Session) -> list[str]:
+    """All suite.case names of the kernel just built."""
+    with session.stage("list"):
+        return run.list_cases(session.layout, session.run_options())
+
+
+def run_suites(session: Session) -> Results:
+    """Run the chosen suites; a crash or hang is in the results."""
+    cases = list_cases(session)
+    with session.stage("run"):
+        return run.run(session.layout, cases, session.run_options())
+
+
+def make_report(session: Session, results: Results) -> Report:
+    """Parse, apply the known bugs, and write the files of the output directory."""
+    with session.stage("results"):
+        leaves = results_module.parse(session.layout, results, session.kernel,
+                                      parser_of(session), session.request.quiet)
+        bugs = known_bugs.load(CONFIGS / "known_bugs", session.kernel.series)
+        report = known_bugs.apply(leaves, bugs)
+        results_module.write_decisions(session.layout, results)
+        results_module.write_junit(session.layout, report.leaves)
+    return report
+
+
+def parser_of(session: Session) -> Path:
+    """kunit.py of this tree, or of the newest one in the cache where this one's is too old."""
+    if version_key(session.kernel.version) < OLDEST_PARSER:
+        newest = source.newest_cached()
+        if newest and version_key(newest.version) >= OLDEST_PARSER:
+            return newest.path / "tools/testing/kunit/kunit.py"
+        print("swap-kunit: kunit.py of this old kernel counts skipped cases as passed, and no newer "
+              "one is in the cache; `swap-kunit fetch` gets one", file=sys.stderr)
+    return session.layout.tree / "tools/testing/kunit/kunit.py"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The one screen at the end of a run."""
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .kernel import Kernel
+from .layout import Layout
+from .results import FAIL, PASS, SKIPPED, Leaf, Report
+from .run import Results
+
+TEXT_LINES = 6      # of each failed case's text
+FAILURES = 12       # failed cases shown
+
+
+@dataclass
+class Stages:
+    """Seconds by stage, in the order they ran."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """kernel 0.1 s, tree 0.0 s, ... = 7.2 s"""
+        parts = ", ".join(f"{name} {spent:.1f}" for name, spent in self.seconds.items())
+        return f"{parts}: {sum(self.seconds.values()):.1f} s"
+
+
+def verdict(kernel: Kernel, config: list[str], layout: Layout, results: Results,
+            report: Report, stages: Stages) -> str:
+    """The screen's text; its last line is the closing line."""
+    lines = ["", f"kernel     Linux {kernel.version}, {kernel.origin}",
+             f"config     .kunitconfig{''.join(f' + {name}' for name in config)}"]
+    lines += suite_table(results, report)
+    lines += failures([leaf for leaf in report.leaves if leaf.status == FAIL and not leaf.known])
+    lines += [f"known bug  {title}: {', '.join(names)}" for title, names in known(report).items()]
+    lines += [f"fixed here {text}" for text in report.fixed]
+    lines += skips(report)
+    if results.interrupted:
+        lines.append(f"stopped    before the end: {results.missing} cases were not run")
+    lines.append(f"time       {stages.line()} ({results.umls} UMLs)")
+    lines += [f"{what:<10} {relative(layout.out / name)}" for what, name in (
+        ("log", "ktap.log"), ("results", "results.json"), ("", "junit.xml"), ("decisions", "decisions.txt"),
+        ("consoles", "logs"))]
+    return "\n".join([*lines, report.closing_line()])
+
+
+def suite_table(results: Results, report: Report) -> list[str]:
+    """One line a suite: counts and seconds."""
+    lines = []
+    width = max((len(suite.name) for suite in results.suites), default=0)
+    for suite in results.suites:
+        mine = Report([leaf for leaf in report.leaves if leaf.suite == suite.name])
+        counts = [f"{mine.count(status):4} {status}" for status in (PASS, FAIL, SKIPPED)]
+        bugs = sum(bool(leaf.known) for leaf in mine.leaves)
+        line = f"{suite.name:<{width}} {', '.join(counts)}{f', {bugs} known' if bugs else ''}"
+        lines.append(f"suite      {line}  {suite.seconds:5.1f} s")
+    return lines
+
+
+def failures(leaves: list[Leaf]) -> list[str]:
+    """The failed cases with the first lines of their text."""
+    lines = []
+    for leaf in leaves[:FAILURES]:
+        lines.append(f"{leaf.fate or 'failed':<10} {leaf.name}")
+        lines += [f"             {text[:150]}" for text in interesting(leaf.text)[:TEXT_LINES]]
+    if len(leaves) > FAILURES:
+        lines.append(f"failed     and {len(leaves) - FAILURES} more: "
+                     + ", ".join(leaf.name for leaf in leaves[FAILURES:FAILURES + 20]))
+    return lines
+
+
+def interesting(text: list[str]) -> list[str]:
+    """A failure's text from its first fault on."""
+    for number, line in enumerate(text):
+        if "FAILED at" in line or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ")):
+            return text[number:]
+    return text[-TEXT_LINES:]
+
+
+def known(report: Report) -> dict[str, list[str]]:
+    """Known bug's title -> the cases that show it."""
+    titles: dict[str, list[str]] = {}
+    for leaf in report.leaves:
+        if leaf.known:
+            titles.setdefault(leaf.known, []).append(leaf.name)
+    return titles
+
+
+def skips(report: Report) -> list[str]:
+    """Why cases were skipped, counted."""
+    reasons = Counter(leaf.reason or "no reason given" for leaf in report.leaves
+                      if leaf.status == SKIPPED)
+    return [f"skipped    {reason}: {number} case{'s' * (number > 1)}"
+            for reason, number in reasons.most_common()]
+
+
+def relative(path: Path) -> str:
+    """path as seen from the current directory, when that is shorter."""
+    return min(str(path), os.path.relpath(path), key=len)
