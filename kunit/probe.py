@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What a kernel tree offers, asked of the tree itself: writes swap_api.h.
+
+Two kinds of question, no version number in either:
+
+- API: does this code compile in mm/? The questions are probe_questions.h, all
+  of them compiled in one go; an error belongs to the question it falls in.
+- mechanism: does this identifier stand in this function (or file)? That is how
+  a policy is recognised, never by running it: a broken policy must not switch
+  its own test off.
+
+Run by Kbuild at every build; does nothing unless a file it read has changed.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).absolute().parent
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One mechanism of the swap code.
+
+    It is there where `pattern` (a regular expression) stands in function
+    `function` of one of `files`, or anywhere in them where `function` is None.
+    Comments do not count.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    function: str | None
+    pattern: str
+    meaning: str
+
+
+MECHANISMS = (
+    Mechanism("SWAP_TABLE", ("mm/swap_table.h",), None, r"\bstruct\s+swap_table\b",
+              "swap table: the slots' state and the swap cache in one"),
+    Mechanism("CLUSTER_ALLOCATOR", ("mm/swapfile.c",), None, r"\bfrag_clusters\b",
+              "cluster allocator: lists of clusters by order"),
+    Mechanism("CLUSTERS_EVERYWHERE", ("mm/swapfile.c",), None, r"\bglobal_cluster\b",
+              "rotational devices use clusters too"),
+    Mechanism("NONFULL_FIRST", ("mm/swapfile.c",), "cluster_alloc_swap_entry",
+              r"\bSWP_PAGE_DISCARD\b",
+              "nonfull clusters before free ones, unless the device discards"),
+    Mechanism("FRAG_SCAN_ALL", ("mm/swapfile.c",), "cluster_alloc_swap_entry",
+              r"\bfrag_cluster_nr\b", "every frag cluster is scanned before giving up"),
+    Mechanism("SYNC_DISCARD_OUTSIDE", ("mm/swapfile.c",), None, r"\bswap_sync_discard\b",
+              "pending discards are done outside the allocator's locks"),
+    Mechanism("SLOT_CACHE", ("mm/swap_slots.c",), None, r"\bswp_slots\b|\bswap_slots\b",
+              "slot cache: up to 64 slots are allocated ahead, per CPU"),
+    Mechanism("CONGESTION_CHECK", ("mm/swap_state.c",), "swap_cluster_readahead",
+              r"\binode_read_congested\b|\bbdi_read_congested\b",
+              "cluster readahead asks whether the device is congested"),
+    Mechanism("ZEROMAP", ("mm/page_io.c",), None, r"\bswap_zeromap_folio_set\b",
+              "zero-filled pages never reach the device"),
+    Mechanism("ZSWAP_SHRINKER", ("mm/zswap.c",), None, r"\bzswap_shrinker_count\b",
+              "zswap's shrinker writes cold entries back"),
+    Mechanism("ZSWAP_SWAPIN_COUNT", ("mm/page_io.c",), None, r"\bzswap_folio_swapin\b",
+              "every folio read from the device counts for zswap's protection"),
+    Mechanism("ZSWAP_LOAD_ERASES", ("mm/zswap.c",), "zswap_load",
+              r"\bxa_erase\b|\bzswap_tree_erase\b|\bfolio_mark_dirty\b",
+              "a zswap load takes the entry out of the pool"),
+    Mechanism("SYNC_READAHEAD_DEFERRED", ("mm/swap_state.c", "mm/swap.h"), None,
+              r"\bswap_entry_synchronous\b",
+              "synchronous neighbours are read last, or not at all"),
+    Mechanism("SYNC_SWAPIN_CACHED", ("mm/swap_state.c",), None, r"\bswapin_(folio|sync)\b",
+              "swap-in from a synchronous device goes through the swap cache"),
+    Mechanism("READ_BATCHED", ("mm/page_io.c",), "swap_read_submit|__swap_read_unplug",
+              r"\bops->submit_read\b", "neighbouring reads become one bio"),
+    Mechanism("ROTATE_BY_FLAG", ("mm/swapfile.c",), None,
+              r"if\s*\(\s*!\s*\(\s*\w+->flags\s*&\s*SWP_SOLIDSTATE\s*\)\s*\)\s*"
+              r"atomic_dec\s*\(\s*&nr_rotate_swap",
+              "swapoff asks its own flag whether the device was rotational"),
+)
+
+
+def strip_comments(text: str) -> str:
+    """C text without comments; line breaks stay."""
+    return re.sub(r"/\*.*?\*/|//[^\n]*",
+                  lambda m: "\n" * m.group().count("\n"), text, flags=re.S)
+
+
+def function_body(text: str, name: str) -> str:
+    """The body of the function(s) called `name` (a regular expression) in kernel-style C."""
+    bodies = re.findall(rf"^[\w][^;{{}}#]*\b(?:{name})\s*\([^;{{}}]*\)\s*^\{{(.*?)^\}}",
+                        text, flags=re.S | re.M)
+    return "\n".join(bodies)
+
+
+def real_file(srctree: Path, name: str) -> Path:
+    """Where the tree's own `name` lies: beside our wrapper, or at its place."""
+    path = srctree / name
+    beside = path.with_name(f"{path.stem}_real{path.suffix}")
+    return beside if beside.exists() else path
+
+
+def find_mechanisms(srctree: Path) -> dict[str, bool]:
+    """Name -> there or not, for each of MECHANISMS."""
+    texts: dict[str, str] = {}
+    found = {}
+    for mechanism in MECHANISMS:
+        for name in mechanism.files:
+            if name not in texts:
+                path = real_file(srctree, name)
+                texts[name] = (strip_comments(path.read_text(errors="replace"))
+                               if path.exists() else "")
+        where = "\n".join(texts[name] for name in mechanism.files)
+        if mechanism.function:
+            where = function_body(where, mechanism.function)
+        found[mechanism.name] = bool(re.search(mechanism.pattern, where))
+    return found
+
+
+def questions() -> list[tuple[str, str]]:
+    """(name, code) of each PROBE() in probe_questions.h."""
+    text = (HERE / "probe_questions.h").read_text()
+    parts = re.split(r"^PROBE\((\w+)\)", text, flags=re.M)[1:]
+    return list(zip(parts[::2], parts[1::2]))
+
+
+def ask_compiler(compiler: list[str], out: Path) -> dict[str, bool]:
+    """Name -> compiles or not. Ends the program where nothing compiles at all."""
+    source = out.with_suffix(".probe.c")
+    asked = questions()
+    text = (HERE / "probe_api.c").read_text()
+    for name, code in asked:
+        text += f'\n#line 1 "probe:{name}"\n#define probe probe_{name}\n{code}\n#undef probe\n'
+    source.write_text(text)
+    limit = ["-ferror-limit=0"] if "clang" in compiler[0] else ["-fmax-errors=0"]
+    run = subprocess.run(
+        compiler + ["-Wno-missing-prototypes", "-Wno-missing-declarations", "-Wno-unused",
+                    "-fsyntax-only", *limit, str(source)],
+        capture_output=True, text=True, env=None)
+    errors = re.findall(r"^(.*?):\d+:\d+: (?:fatal )?error: .*$", run.stderr, flags=re.M)
+    foreign = [e for e in errors if not e.startswith("probe:")]
+    if foreign or (run.returncode and not errors):
+        sys.stderr.write(run.stderr)
+        sys.exit(f"{source}: the tree's own headers do not compile")
+    bad = {e.removeprefix("probe:") for e in errors}
+    return {name: name not in bad for name, _ in asked}
+
+
+def read_depfile(depfile: Path) -> list[str]:
+    """The files a compiler's -MD file names."""
+    if not depfile.exists():
+        return []
+    _, _, names = depfile.read_text().replace("\\\n", " ").partition(":")
+    return names.split()
+
+
+def fingerprint(files: list[str], command: list[str]) -> str:
+    """One hash over the command and over size and time of every file read."""
+    digest = hashlib.sha1(repr(command).encode())
+    for name in sorted(set(files)):
+        try:
+            stat = Path(name).stat()
+            digest.update(f"{name} {stat.st_size} {stat.st_mtime_ns}".encode())
+        except OSError:
+            digest.update(f"{name} -".encode())
+    return digest.hexdigest()
+
+
+def header(api: dict[str, bool], mechanisms: dict[str, bool]) -> str:
+    """The text of swap_api.h."""
+    lines = ["/* Made by probe.py from the tree at hand. */",
+             "#ifndef _SWAP_API_H", "#define _SWAP_API_H", ""]
+    lines += [f"#define SWAP_API_{n} {int(v)}" for n, v in api.items()]
+    lines.append("")
+    lines += [f"#define SWAP_MECHANISM_{n} {int(v)}" for n, v in mechanisms.items()]
+    lines += ["", "#define SWAP_MECHANISMS(X) \\"]
+    lines += [f'\tX({m.name}, "{m.meaning}") \\' for m in MECHANISMS]
+    return "\n".join(lines) + "\n\n#endif\n"
+
+
+def watched(srctree: Path) -> list[str]:
+    """The files that decide, besides the headers the compiler reads."""
+    names = {name for m in MECHANISMS for name in m.files}
+    files = [str(real_file(srctree, name)) for name in sorted(names)]
+    return files + [str(HERE / n) for n in ("probe.py", "probe_api.c", "probe_questions.h")]
+
+
+def make_header(args: argparse.Namespace) -> None:
+    """Write args.out unless nothing that decides has changed."""
+    out = Path(args.out)
+    stamp = out.with_suffix(".probe.stamp")
+    files = watched(Path(args.srctree))
+    if out.exists() and stamp.exists():
+        old = json.loads(stamp.read_text())
+        if old["fingerprint"] == fingerprint(files + old["headers"], args.compiler):
+            return
+    print(f"  PROBE   {out}", flush=True)
+    api = ask_compiler(args.compiler, out)
+    text = header(api, find_mechanisms(Path(args.srctree)))
+    if not out.exists() or out.read_text() != text:
+        out.write_text(text)
+    headers = [n for n in read_depfile(Path(args.depfile)) if not n.endswith(".probe.c")]
+    stamp.write_text(json.dumps({
+        "headers": headers,
+        "fingerprint": fingerprint(files + headers, args.compiler)}))
+
+
+def main() -> None:
+    """Entry of Kbuild's rule (--out ... -- CC FLAGS) and of a look at a tree (--presence)."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--srctree", required=True, help="top of the kernel tree")
+    parser.add_argument("--out", help="the header to write")
+    parser.add_argument("--depfile", default="", help="where the compiler lists what it read")
+    parser.add_argument("--presence", action="store_true",
+                        help="print the mechanisms as JSON and write nothing")
+    parser.add_argument("compiler", nargs="*", help="compiler and flags, after --")
+    args = parser.parse_args()
+    if args.presence:
+        found = find_mechanisms(Path(args.srctree))
+        print(json.dumps([{"name": m.name, "there": found[m.name], "meaning": m.meaning}
+                          for m in MECHANISMS], indent=1))
+        return
+    make_header(args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "swap_kunit_seams.h"
+
+#if SWAP_MECHANISM_ZEROMAP	/* as long as folios have been swapped */
+static inline bool swap_seam_zswap_store(struct folio *folio)
+{
+	swp_entry_t entry = folio->swap;
+	bool stored = zswap_store(folio);
+
+	swap_seam_zswap_stored(entry, stored);
+	return stored;
+}
+#define zswap_store swap_seam_zswap_store
+
+#if SWAP_API_ZSWAP_LOAD_ERRNO
+static inline int swap_seam_zswap_load(struct folio *folio)
+{
+	swp_entry_t entry = folio->swap;
+	int ret = zswap_load(folio);
+
+	swap_seam_zswap_loaded(entry, ret != -ENOENT);
+	return ret;
+}
+#else
+static inline bool swap_seam_zswap_load(struct folio *folio)
+{
+	swp_entry_t entry = folio->swap;
+	bool ret = zswap_load(folio);
+
+	swap_seam_zswap_loaded(entry, ret);
+	return ret;
+}
+#endif
+#define zswap_load swap_seam_zswap_load
+#endif
+
+#include "page_io_real.c"

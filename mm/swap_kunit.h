@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the fixture sees of the swap files' statics, in terms that no kernel
+ * version changes, and the seams at their calls to other files.
+ *
+ * Accessors are compiled after the real file they look into, and only read,
+ * except where the comment says so. Offsets are in pages from the start of
+ * the area; counts are in pages.
+ */
+#ifndef _MM_SWAP_KUNIT_H
+#define _MM_SWAP_KUNIT_H
+
+#include <linux/mm_types.h>
+#include <linux/swap.h>
+
+struct gendisk;
+
+/* Where a cluster can be. */
+enum swap_list {
+	SWAP_LIST_NONE,		/* on no list */
+	SWAP_LIST_FREE,
+	SWAP_LIST_NONFULL,
+	SWAP_LIST_FRAG,
+	SWAP_LIST_FULL,
+	SWAP_LIST_DISCARD,
+	SWAP_LIST_NR,
+};
+
+/**
+ * struct swap_area_facts - one swap area's own book-keeping
+ * @flags: SWP_*
+ * @pages: usable pages
+ * @inuse: pages in use
+ * @max: end of the area, header and bad slots included
+ * @prio: priority
+ * @type: index of the area
+ * @available: on the list the allocator walks
+ * @global_cluster: has a cluster of its own for all CPUs
+ * @clusters: number of clusters, 0 where the device has none
+ */
+struct swap_area_facts {
+	unsigned long flags;
+	unsigned long pages;
+	unsigned long inuse;
+	unsigned long max;
+	int prio;
+	int type;
+	bool available;
+	bool global_cluster;
+	unsigned int clusters;
+};
+
+/**
+ * struct swap_slot_facts - one slot
+ * @bad: never to be allocated
+ * @count: references from page tables and the like
+ * @cached: a folio is in the swap cache for it
+ */
+struct swap_slot_facts {
+	bool bad;
+	unsigned int count;
+	bool cached;
+};
+
+/**
+ * struct swap_cluster_facts - one cluster
+ * @count: slots that are taken, bad ones included
+ * @order: of what is allocated in it
+ * @flagged: the list its own flag names
+ */
+struct swap_cluster_facts {
+	unsigned int count;
+	unsigned int order;
+	enum swap_list flagged;
+};
+
+/**
+ * struct swap_seams - calls of the swap files to other files, as they pass
+ * @allocated: slots [entry, entry + nr) were taken
+ * @fail_charge: a charge is due; true makes it fail as if the limit were hit
+ * @zswap_stored: zswap was offered the folio of @entry, and took it or not
+ * @zswap_loaded: zswap was asked for the folio of @entry, and had it or not
+ *
+ * Hooks are called in the context of the caller, under its locks: they must
+ * not sleep, allocate or assert. A hook that is NULL passes straight through.
+ */
+struct swap_seams {
+	void (*allocated)(swp_entry_t entry, unsigned int nr);
+	bool (*fail_charge)(struct folio *folio);
+	void (*zswap_stored)(swp_entry_t entry, bool stored);
+	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
+};
+
+/* NULL unless a case has armed it. */
+extern const struct swap_seams *swap_seams;
+
+/* swapfile.c */
+struct swap_info_struct *swap_kunit_find(struct gendisk *disk);
+struct swap_info_struct *swap_kunit_info(int type);
+void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts);
+void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
+		     struct swap_slot_facts *facts);
+bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
+			struct swap_cluster_facts *facts);
+void swap_kunit_walk_lists(struct swap_info_struct *si,
+			   void (*visit)(void *ctx, enum swap_list list,
+					 unsigned int order, unsigned int cluster),
+			   void *ctx);
+unsigned int swap_kunit_cluster_size(void);
+unsigned int swap_kunit_orders(void);
+unsigned int swap_kunit_areas_used(void);
+int swap_kunit_show(struct swap_info_struct *si, char *buf, size_t size);
+/* These act. */
+void swap_kunit_drain_hints(void);
+void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force);
+void swap_kunit_set_writeok(struct swap_info_struct *si, bool on);
+void swap_kunit_flush_work(struct swap_info_struct *si);
+void swap_kunit_zero_lists(struct swap_info_struct *si);
+bool swap_kunit_users_dead(struct swap_info_struct *si);
+void swap_kunit_kill_users(struct swap_info_struct *si);
+void swap_kunit_revive_users(struct swap_info_struct *si);
+
+/* swap_slots.c, where the kernel has it */
+void swap_kunit_disable_slot_cache(void);
+
+/* swap_state.c */
+void swap_kunit_reset_readahead(void);
+void swap_kunit_set_page_cluster(int order);
+int swap_kunit_readahead_hits(void);
+void swap_kunit_set_readahead_hits(int hits);
+unsigned int swap_kunit_cluster_window(unsigned long offset);
+unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long addr,
+				   unsigned long *start, unsigned long *end);
+void swap_kunit_set_vma_readahead(bool on);
+bool swap_kunit_use_vma_readahead(void);
+
+/* zswap.c */
+bool swap_kunit_set_zswap(bool on);
+unsigned long swap_kunit_zswap_stored(void);
+
+#endif /* _MM_SWAP_KUNIT_H */

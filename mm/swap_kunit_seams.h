@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Seams: calls of a swap file to another file, seen as they pass. Included
+ * before the real file. Each passes straight through unless a case has armed
+ * swap_seams; none replaces anything of the file's own.
+ */
+#ifndef _MM_SWAP_KUNIT_SEAMS_H
+#define _MM_SWAP_KUNIT_SEAMS_H
+
+#include <linux/mm.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#include <linux/zswap.h>
+#include <linux/memcontrol.h>
+#include "internal.h"
+#include "swap.h"
+#include "swap_api.h"
+#include "swap_kunit.h"
+
+static inline bool swap_seam_fail_charge(struct folio *folio)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	return seams && seams->fail_charge && seams->fail_charge(folio);
+}
+
+static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	if (seams && seams->allocated && entry.val)
+		seams->allocated(entry, nr);
+}
+
+static inline void swap_seam_zswap_stored(swp_entry_t entry, bool stored)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	if (seams && seams->zswap_stored)
+		seams->zswap_stored(entry, stored);
+}
+
+static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	if (seams && seams->zswap_loaded)
+		seams->zswap_loaded(entry, loaded);
+}
+
+/* Charges: swapfile.c, or swap_slots.c where there is one. */
+#define mem_cgroup_try_charge_swap(folio, ...) \
+	(swap_seam_fail_charge(folio) ? -ENOMEM : \
+	 mem_cgroup_try_charge_swap(folio, ##__VA_ARGS__))
+
+#endif /* _MM_SWAP_KUNIT_SEAMS_H */

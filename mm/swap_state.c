@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "swap_kunit_seams.h"
+
+#if SWAP_API_ADD_TO_SWAP
+static inline swp_entry_t swap_seam_folio_alloc_swap(struct folio *folio)
+{
+	swp_entry_t entry = folio_alloc_swap(folio);
+
+	swap_seam_allocated(entry, folio_nr_pages(folio));
+	return entry;
+}
+#define folio_alloc_swap swap_seam_folio_alloc_swap
+#endif
+
+#include "swap_state_real.c"
+
+/**
+ * swap_kunit_cluster_window() - ask swapin_nr_pages() for its window
+ * @offset: of the faulting slot
+ *
+ * Takes the hits and moves the state on, as a fault does.
+ *
+ * Return: the window in pages.
+ */
+unsigned int swap_kunit_cluster_window(unsigned long offset)
+{
+	return swapin_nr_pages(offset);
+}
+
+void swap_kunit_set_page_cluster(int order)
+{
+	WRITE_ONCE(page_cluster, order);
+}
+
+int swap_kunit_readahead_hits(void)
+{
+	return atomic_read(&swapin_readahead_hits);
+}
+
+void swap_kunit_set_readahead_hits(int hits)
+{
+	atomic_set(&swapin_readahead_hits, hits);
+}
+
+/**
+ * swap_kunit_reset_readahead() - one fixed state: no hits, previous window of 1 page
+ *
+ * The previous offset and window are statics of a function and have no name
+ * here: asking for offsets far apart, with no hits, halves the window down to
+ * 1 and leaves the last of them as the previous offset (0x7fff0000).
+ */
+void swap_kunit_reset_readahead(void)
+{
+	int saved = page_cluster;
+	int i;
+
+	WRITE_ONCE(page_cluster, 3);
+	for (i = 0; i < 8; i++) {
+		atomic_set(&swapin_readahead_hits, 0);
+		swapin_nr_pages(0x7ffe0000 + (i & 1) * 0x10000);
+	}
+	WRITE_ONCE(page_cluster, saved);
+	atomic_set(&swapin_readahead_hits, 0);
+}
+
+/**
+ * swap_kunit_vma_window() - ask swap_vma_ra_win() for its window
+ * @vma: the mapping; its readahead state moves on, as in a fault
+ * @addr: the faulting address
+ * @start: first address of the window, set where it is larger than 1 page
+ * @end: end of the window, likewise
+ *
+ * Return: the window in pages.
+ */
+unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long addr,
+				   unsigned long *start, unsigned long *end)
+{
+	struct vm_fault vmf = { .vma = vma, .address = addr & PAGE_MASK };
+
+	return swap_vma_ra_win(&vmf, start, end);
+}
+
+void swap_kunit_set_vma_readahead(bool on)
+{
+	WRITE_ONCE(enable_vma_readahead, on);
+}
+
+bool swap_kunit_use_vma_readahead(void)
+{
+	return swap_use_vma_readahead();
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "swap_kunit_seams.h"
+
+#if SWAP_API_FOLIO_ALLOC_SWAP
+#define __swap_cache_add_folio(ci, folio, entry) do {			\
+	swp_entry_t __entry = (entry);					\
+									\
+	__swap_cache_add_folio(ci, folio, __entry);			\
+	swap_seam_allocated(__entry, folio_nr_pages(folio));		\
+} while (0)
+#endif
+
+#include "swapfile_real.c"
+#include <linux/seq_file.h>
+
+const struct swap_seams *swap_seams;
+
+unsigned int swap_kunit_cluster_size(void)
+{
+	return SWAPFILE_CLUSTER;
+}
+
+unsigned int swap_kunit_orders(void)
+{
+	return SWAP_NR_ORDERS;
+}
+
+/**
+ * swap_kunit_info() - the area of this index
+ * @type: its index
+ *
+ * Return: the area, or NULL where none was ever made.
+ */
+struct swap_info_struct *swap_kunit_info(int type)
+{
+	return type < nr_swapfiles ? swap_info[type] : NULL;
+}
+
+/**
+ * swap_kunit_find() - the area that swaps to this disk
+ * @disk: the disk
+ *
+ * Return: the area, or NULL where the disk is not in use for swap.
+ */
+struct swap_info_struct *swap_kunit_find(struct gendisk *disk)
+{
+	struct swap_info_struct *si, *found = NULL;
+	int type;
+
+	spin_lock(&swap_lock);
+	for (type = 0; (si = swap_kunit_info(type)); type++)
+		if ((si->flags & SWP_USED) && si->swap_file && si->bdev &&
+		    si->bdev->bd_disk == disk)
+			found = si;
+	spin_unlock(&swap_lock);
+	return found;
+}
+
+unsigned int swap_kunit_areas_used(void)
+{
+	struct swap_info_struct *si;
+	unsigned int used = 0;
+	int type;
+
+	spin_lock(&swap_lock);
+	for (type = 0; (si = swap_kunit_info(type)); type++)
+		used += !!(si->flags & SWP_USED);
+	spin_unlock(&swap_lock);
+	return used;
+}
+
+/**
+ * swap_kunit_area() - an area's own book-keeping
+ * @si: the area
+ * @facts: filled in
+ */
+void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts)
+{
+	memset(facts, 0, sizeof(*facts));
+	facts->flags = si->flags;
+	facts->pages = si->pages;
+	facts->max = si->max;
+	facts->prio = si->prio;
+	facts->type = si->type;
+#if SWAP_API_SWAP_INUSE_ATOMIC
+	facts->inuse = swap_usage_in_pages(si);
+	facts->available = !(atomic_long_read(&si->inuse_pages) & SWAP_USAGE_OFFLIST_BIT);
+#else
+	facts->inuse = si->inuse_pages;
+	facts->available = !plist_node_empty(&si->avail_lists[0]);
+#endif
+#if SWAP_API_SWAP_GLOBAL_CLUSTER
+	facts->global_cluster = si->global_cluster;
+#endif
+	if (si->cluster_info)
+		facts->clusters = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER);
+}
+
+#if SWAP_API_SWAP_TABLE
+void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
+		     struct swap_slot_facts *facts)
+{
+	struct swap_cluster_info *ci = &si->cluster_info[offset / SWAPFILE_CLUSTER];
+	unsigned int ci_off = offset % SWAPFILE_CLUSTER;
+	unsigned long swp_tb = SWP_TB_NULL;
+
+	memset(facts, 0, sizeof(*facts));
+	spin_lock(&ci->lock);
+	if (cluster_table_is_alloced(ci))
+		swp_tb = __swap_table_get(ci, ci_off);
+	facts->bad = swp_tb_is_bad(swp_tb);
+	facts->cached = swp_tb_is_folio(swp_tb);
+	if (facts->cached || swp_tb_is_shadow(swp_tb)) {
+		facts->count = __swp_tb_get_count(swp_tb);
+		if (facts->count == SWP_TB_COUNT_MAX && ci->extend_table)
+			facts->count = ci->extend_table[ci_off];
+	}
+	spin_unlock(&ci->lock);
+}
+#else
+/**
+ * swap_kunit_slot() - what an area says of one of its slots
+ * @si: the area
+ * @offset: the slot
+ * @facts: filled in
+ */
+void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
+		     struct swap_slot_facts *facts)
+{
+	unsigned char map = READ_ONCE(si->swap_map[offset]);
+
+	memset(facts, 0, sizeof(*facts));
+	facts->bad = map == SWAP_MAP_BAD;
+	if (facts->bad)
+		return;
+	facts->cached = map & SWAP_HAS_CACHE;
+	facts->count = swap_count(map) & ~COUNT_CONTINUED;
+	if (swap_count(map) & COUNT_CONTINUED)
+		facts->count = swp_swapcount(swp_entry(si->type, offset));
+}
+#endif
+
+#if SWAP_API_SWAP_CLUSTER_LISTS
+static enum swap_list swap_kunit_list_of(const struct swap_cluster_info *ci)
+{
+	switch (ci->flags) {
+	case CLUSTER_FLAG_FREE:
+		return SWAP_LIST_FREE;
+	case CLUSTER_FLAG_NONFULL:
+		return SWAP_LIST_NONFULL;
+	case CLUSTER_FLAG_FRAG:
+		return SWAP_LIST_FRAG;
+	case CLUSTER_FLAG_FULL:
+		return SWAP_LIST_FULL;
+#if SWAP_API_CLUSTER_FLAG_DISCARD
+	case CLUSTER_FLAG_DISCARD:
+		return SWAP_LIST_DISCARD;
+#endif
+	default:
+		return SWAP_LIST_NONE;
+	}
+}
+
+static void swap_kunit_walk_list(struct swap_info_struct *si, struct list_head *head,
+				 enum swap_list list, unsigned int order,
+				 void (*visit)(void *ctx, enum swap_list list,
+					       unsigned int order, unsigned int cluster),
+				 void *ctx)
+{
+	struct swap_cluster_info *ci;
+	unsigned int left = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER) + 1;
+
+	/* Bounded: a list that lost its head would go round for ever. */
+	list_for_each_entry(ci, head, list) {
+		if (!left--)
+			break;
+		visit(ctx, list, order, ci - si->cluster_info);
+	}
+}
+
+/**
+ * swap_kunit_walk_lists() - every cluster on a list, list by list, in list order
+ * @si: the area
+ * @visit: called for each cluster, under si->lock
+ * @ctx: handed to @visit
+ */
+void swap_kunit_walk_lists(struct swap_info_struct *si,
+			   void (*visit)(void *ctx, enum swap_list list,
+					 unsigned int order, unsigned int cluster),
+			   void *ctx)
+{
+	unsigned int order;
+
+	if (!si->cluster_info)
+		return;
+	spin_lock(&si->lock);
+	swap_kunit_walk_list(si, &si->free_clusters, SWAP_LIST_FREE, 0, visit, ctx);
+	for (order = 0; order < SWAP_NR_ORDERS; order++) {
+		swap_kunit_walk_list(si, &si->nonfull_clusters[order],
+				     SWAP_LIST_NONFULL, order, visit, ctx);
+		swap_kunit_walk_list(si, &si->frag_clusters[order],
+				     SWAP_LIST_FRAG, order, visit, ctx);
+	}
+	swap_kunit_walk_list(si, &si->full_clusters, SWAP_LIST_FULL, 0, visit, ctx);
+	swap_kunit_walk_list(si, &si->discard_clusters, SWAP_LIST_DISCARD, 0, visit, ctx);
+	spin_unlock(&si->lock);
+}
+
+/**
+ * swap_kunit_cluster() - what an area says of one of its clusters
+ * @si: the area
+ * @cluster: counted from the start of the area
+ * @facts: filled in
+ *
+ * Return: false where the area has no clusters.
+ */
+bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
+			struct swap_cluster_facts *facts)
+{
+	struct swap_cluster_info *ci = si->cluster_info;
+
+	if (!ci)
+		return false;
+	ci += cluster;
+	spin_lock(&ci->lock);
+	facts->count = ci->count;
+	facts->order = ci->order;
+	facts->flagged = swap_kunit_list_of(ci);
+	spin_unlock(&ci->lock);
+	return true;
+}
+
+/**
+ * swap_kunit_reclaim_full() - run the reclaim of full clusters
+ * @si: the area
+ * @force: all of them, as the worker does, else one, as an allocation does
+ */
+void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
+{
+#if !SWAP_API_SWAP_TABLE
+	spin_lock(&si->lock);
+#endif
+	swap_reclaim_full_clusters(si, force);
+#if !SWAP_API_SWAP_TABLE
+	spin_unlock(&si->lock);
+#endif
+}
+
+void swap_kunit_zero_lists(struct swap_info_struct *si)
+{
+	memset(&si->free_clusters, 0, sizeof(si->free_clusters));
+	memset(&si->full_clusters, 0, sizeof(si->full_clusters));
+	memset(&si->discard_clusters, 0, sizeof(si->discard_clusters));
+	memset(si->nonfull_clusters, 0, sizeof(si->nonfull_clusters));
+	memset(si->frag_clusters, 0, sizeof(si->frag_clusters));
+}
+
+void swap_kunit_flush_work(struct swap_info_struct *si)
+{
+	flush_work(&si->discard_work);
+	flush_work(&si->reclaim_work);
+}
+#endif
+
+/**
+ * swap_kunit_drain_hints() - forget where each CPU would allocate next
+ *
+ * Context: process, no case running on another CPU. May sleep.
+ */
+void swap_kunit_drain_hints(void)
+{
+#if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
+	/* The hints are the area's: they come and go with it. */
+#else
+	struct swap_info_struct *si;
+	int type;
+
+	for (type = 0; (si = swap_kunit_info(type)); type++)
+		flush_percpu_swap_cluster(si);
+#endif
+#if SWAP_MECHANISM_SLOT_CACHE
+	swap_kunit_disable_slot_cache();
+#endif
+}
+
+void swap_kunit_set_writeok(struct swap_info_struct *si, bool on)
+{
+	spin_lock(&swap_lock);
+	spin_lock(&si->lock);
+	if (on)
+		si->flags |= SWP_WRITEOK;
+	else
+		si->flags &= ~SWP_WRITEOK;
+	spin_unlock(&si->lock);
+	spin_unlock(&swap_lock);
+}
+
+#if SWAP_API_SWAP_USERS_REF
+bool swap_kunit_users_dead(struct swap_info_struct *si)
+{
+	return percpu_ref_is_dying(&si->users);
+}
+
+/**
+ * swap_kunit_kill_users() - let nobody pin the area any more, as swapoff does
+ * @si: the area
+ *
+ * To be undone by swap_kunit_revive_users() before swapoff.
+ */
+void swap_kunit_kill_users(struct swap_info_struct *si)
+{
+	percpu_ref_kill(&si->users);
+	synchronize_rcu();
+	wait_for_completion(&si->comp);
+}
+
+void swap_kunit_revive_users(struct swap_info_struct *si)
+{
+	reinit_completion(&si->comp);
+	percpu_ref_resurrect(&si->users);
+}
+#endif
+
+/**
+ * swap_kunit_show() - the area's line of /proc/swaps
+ * @si: the area, or NULL for the heading
+ * @buf: filled in, with a terminating 0
+ * @size: of @buf, in bytes
+ *
+ * Return: length of the line.
+ */
+int swap_kunit_show(struct swap_info_struct *si, char *buf, size_t size)
+{
+	struct seq_file seq = { .buf = buf, .size = size };
+
+	swap_show(&seq, si ? (void *)si : SEQ_START_TOKEN);
+	buf[min(seq.count, size - 1)] = '\0';
+	return seq.count;
+}
