@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# One line a verb; ./swap-kunit VERB --help says more. make turns every failure
+# into exit status 2: where the status matters, call ./swap-kunit.
+#
+#   KSRC=dir KERNEL=7.3   which kernel      CONFIG=a,b  fragments of configs/
+#   FILTER='swap_io.*'    which cases       O=dir       output directory
+#   J=n  jobs             V=1  whole build  LLVM=1 CC=gcc-12  for the kernel's make
+#   KUNIT_ARGS='mem=512M' for the UML's command line
+
+PYTHON ?= /usr/bin/python3
+export PYTHONUNBUFFERED := 1
+
+q = $(if $(strip $(1)),'$(subst ','\'',$(1))')
+opt = $(if $(strip $($(2))),$(1) $(call q,$($(2))))
+mk = $(foreach v,LLVM CC,$(if $(filter command line environment,$(origin $(v))),--make-option $(call q,$(v)=$($(v)))))
+
+swap-kunit = $(PYTHON) $(call q,$(CURDIR)/swap-kunit)
+kernel = $(call opt,--ksrc,KSRC) $(call opt,--kernel,KERNEL) $(call opt,--config,CONFIG) \
+	 $(call opt,--out,O) $(call opt,--jobs,J) $(if $(filter-out 0,$(V)),--verbose) $(mk)
+suites = $(call opt,--filter,FILTER) $(if $(strip $(KUNIT_ARGS)),--kernel-arg=$(call q,$(KUNIT_ARGS)))
+
+help:
+	@$(swap-kunit) --help
+
+run list:
+	@$(swap-kunit) $@ $(kernel) $(suites)
+build:
+	@$(swap-kunit) build $(kernel)
+tree:
+	@$(swap-kunit) tree $(kernel) $(call opt,--tree,TREE)
+fetch:
+	@$(swap-kunit) fetch $(call opt,--kernel,KERNEL)
+test:
+	@$(swap-kunit) test $(if $(kernel) $(suites),-- $(kernel) $(suites))
+clean:
+	@$(swap-kunit) clean $(call opt,--out,O)
+
+.PHONY: help run list build tree fetch test clean

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+# bash completion for swap-kunit: `. swapkunit/completion.bash`
+
+_swap_kunit()
+{
+	local program=${COMP_WORDS[0]} verb=${COMP_WORDS[1]} last=${COMP_WORDS[COMP_CWORD-1]}
+	local current=${COMP_WORDS[COMP_CWORD]} top words
+	top=$(dirname "$(readlink -f "$(command -v "$program")")")
+
+	case $last in
+	--ksrc|--out|--tree|--kunitconfig)
+		mapfile -t COMPREPLY < <(compgen -o dirnames -- "$current")
+		return ;;
+	--config)
+		words=$(cd "$top/configs" && printf '%s ' *.config)
+		words=${words//.config/} ;;
+	--kernel)
+		words=$(sed -n 's/^series = "\(.*\)"/\1/p' "$top/configs/kernels.toml") ;;
+	*)
+		if [ "$COMP_CWORD" = 1 ]; then
+			words=$("$program" --help | sed -n 's/^    \([a-z]\+\) .*/\1/p')
+		else
+			words=$("$program" "$verb" --help | grep -o -- '--[a-z-]*' | sort -u)
+		fi ;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -F _swap_kunit swap-kunit ./swap-kunit
