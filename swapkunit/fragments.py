@@ -64,7 +64,8 @@ def gather(base: Path, names: list[str], configs: Path) -> KunitConfig:
         raise SwapKunitError(f"cannot read the kunitconfig {path}: {error.strerror}; "
                              "give a file or a directory with a .kunitconfig") from error
     for name in names:
-        config.add(find(name, configs).read_text(), f"configs/{name}.config")
+        path = find(name, configs)
+        config.add(path.read_text(), name if "/" in name else f"configs/{path.name}")
     return config
 
 
