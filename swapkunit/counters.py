@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From the counters a coverage kernel writes to hits by line, function and branch.
+
+The kernel writes, at the end of every case, its own counters into a directory named
+suite.case[parameter]; what ran before the first case is in `boot`. gcov-tool adds
+counters up, gcov tells what they mean.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Iterable
+
+from .errors import SwapKunitError
+
+WATCHED = ("mm/swap_state.c", "mm/swapfile.c", "mm/page_io.c", "mm/swap.h", "mm/swap_table.h",
+           "mm/zswap.c", "mm/swap_slots.c")
+BOOT = "boot"       # the directory of what ran before the first case
+# The kernel's own file is compiled as mm/NAME_real.c and mapped back to mm/NAME.c; gcc older
+# than 12 leaves the name as it is in the notes.
+WATCHED_END = re.compile(r"(?:^|/)(mm/(?:%s))(?:_real)?(\.[ch])$"
+                         % "|".join(sorted({Path(name).stem for name in WATCHED})))
+
+
+@dataclass
+class FileCounts:
+    """How often each line, function and branch of one source file was reached.
+
+    functions: name -> [first line, last line, calls]; branches: line -> a count per
+    way out of its condition.
+    """
+
+    lines: dict[int, int] = field(default_factory=dict)
+    functions: dict[str, list[int]] = field(default_factory=dict)
+    branches: dict[int, list[int]] = field(default_factory=dict)
+
+    def add(self, other: FileCounts) -> None:
+        """Add other's counts to these."""
+        for line, count in other.lines.items():
+            self.lines[line] = self.lines.get(line, 0) + count
+        for name, (first, last, calls) in other.functions.items():
+            mine = self.functions.setdefault(name, [first, last, 0])
+            mine[2] += calls
+        for line, ways in other.branches.items():
+            mine = self.branches.get(line, [])
+            self.branches[line] = [a + b for a, b in zip_longest(mine, ways, fillvalue=0)]
+
+    def function_at(self, line: int) -> str:
+        """The innermost function around line, or ""."""
+        around = [(last - first, first, name) for name, (first, last, _) in self.functions.items()
+                  if first <= line <= last]
+        return min(around, key=lambda entry: (entry[0], entry[1], len(entry[2])))[2] if around else ""
+
+
+Counts = dict[str, FileCounts]
+
+
+def add_counts(total: Counts, other: Counts) -> None:
+    """Add other to total, file by file."""
+    for name, counts in other.items():
+        total.setdefault(name, FileCounts()).add(counts)
+
+
+def watched_name(name: str) -> str | None:
+    """mm/swapfile.c for whatever gcov calls the tree's mm/swapfile.c; None for other files."""
+    found = WATCHED_END.search(name)
+    whole = found[1] + found[2] if found else ""
+    return whole if whole in WATCHED else None
+
+
+# -- the tools ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tools:
+    """gcov and gcov-tool that understand the compiler's counters."""
+
+    gcov: str = "gcov"
+    gcov_tool: str = "gcov-tool"
+
+
+def tools_for(make_options: Iterable[str]) -> Tools:
+    """gcov of the compiler named by CC=; the default compiler's without it."""
+    for option in make_options:
+        name, _, value = option.partition("=")
+        found = re.search(r"(?:^|[/ ])([^/ ]*)gcc(-[\d.]+)?$", value) if name == "CC" else None
+        if found:
+            prefix, version = found[1], found[2] or ""
+            return Tools(f"{prefix}gcov{version}", f"{prefix}gcov-tool{version}")
+    return Tools()
+
+
+def counter_dirs(raw: Path) -> dict[str, list[Path]]:
+    """Suite -> the directories of its cases below raw."""
+    suites: dict[str, list[Path]] = {}
+    for path in sorted(raw.iterdir()) if raw.is_dir() else []:
+        if path.is_dir() and any(path.glob("*.gcda")):
+            suites.setdefault(path.name.split(".")[0], []).append(path)
+    return suites
+
+
+def add_notes(directory: Path, notes: Path) -> None:
+    """Link the compiler's notes beside the counters in directory, where gcov wants them."""
+    for counters in directory.glob("*.gcda"):
+        link = directory / f"{counters.stem}.gcno"
+        if not link.is_symlink():
+            link.symlink_to(os.path.relpath(notes / link.name, directory))
+
+
+def merge(parts: list[Path], target: Path, tools: Tools) -> None:
+    """Add up the counters of all parts into target (a new directory)."""
+    if len(parts) == 1:
+        target.mkdir(parents=True)
+        for counters in parts[0].glob("*.gcda"):
+            shutil.copyfile(counters, target / counters.name)
+        return
+    before = parts[0]
+    for number, part in enumerate(parts[1:], 1):
+        step = target if number == len(parts) - 1 else target.with_name(f"{target.name}.{number}")
+        command = [tools.gcov_tool, "merge", str(before), str(part), "-o", str(step)]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            raise SwapKunitError(f"cannot add up the coverage counters of {before} and {part}: "
+                                 f"{done.stderr.strip()}; run `swap-kunit coverage` again")
+        if before != parts[0]:
+            shutil.rmtree(before)
+        before = step
+
+
+def read_counts(directory: Path, tools: Tools) -> Counts:
+    """What gcov says of the counters in directory (notes beside them), watched files only."""
+    counters = sorted(str(path) for path in directory.glob("*.gcda"))
+    command = [tools.gcov, "--branch-probabilities", "--json-format", "--stdout", *counters]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode or b"mismatch" in done.stderr:
+        said = done.stderr.decode(errors="replace").strip()
+        raise SwapKunitError(f"cannot read the coverage counters in {directory}: {tools.gcov}: {said}; "
+                             "run `swap-kunit coverage` again")
+    total: Counts = {}
+    for line in done.stdout.splitlines():
+        for entry in json.loads(line)["files"]:
+            name = watched_name(entry["file"])
+            if name:
+                total.setdefault(name, FileCounts()).add(file_counts(entry))
+    return total
+
+
+def file_counts(entry: dict) -> FileCounts:
+    """One file of gcov's JSON."""
+    counts = FileCounts()
+    for line in entry["lines"]:
+        number = line["line_number"]
+        counts.lines[number] = counts.lines.get(number, 0) + line["count"]
+        if line["branches"]:
+            counts.branches.setdefault(number, []).extend(way["count"] for way in line["branches"])
+    for function in entry["functions"]:
+        counts.functions[function["name"]] = [function["start_line"], function["end_line"],
+                                              function["execution_count"]]
+    return counts
+
+
+# -- many of them ------------------------------------------------------------
+
+
+def counts_by_suite(raw: Path, notes: Path, scratch: Path, tools: Tools, jobs: int) -> dict[str, Counts]:
+    """Suite -> its counts, `boot` among them; scratch is made anew and removed."""
+    suites = counter_dirs(raw)
+    shutil.rmtree(scratch, ignore_errors=True)
+
+    def one(suite: str) -> Counts:
+        merge(suites[suite], scratch / suite, tools)
+        add_notes(scratch / suite, notes)
+        return read_counts(scratch / suite, tools)
+
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            return dict(zip(suites, pool.map(one, suites)))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def hits_of(directory: Path, notes: Path, tools: Tools) -> dict[str, dict[int, int]]:
+    """File -> line -> count of one case, lines it reached only."""
+    add_notes(directory, notes)
+    return {name: {line: count for line, count in counts.lines.items() if count}
+            for name, counts in read_counts(directory, tools).items()}
+
+
+def hits_by_case(raw: Path, notes: Path, tools: Tools, jobs: int) -> dict[str, dict[str, dict[int, int]]]:
+    """Case -> file -> line -> count, with all cores."""
+    paths = [path for group in counter_dirs(raw).values() for path in group]
+    with ProcessPoolExecutor(jobs) as pool:
+        found = pool.map(hits_of, paths, [notes] * len(paths), [tools] * len(paths), chunksize=4)
+        return {path.name: hits for path, hits in zip(paths, found)}

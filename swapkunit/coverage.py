@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the suites reach of the swap code: table, unreached lines, floors, lcov info, pages."""
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import commands, counters
+from .counters import WATCHED, Counts, FileCounts, Tools
+from .errors import SwapKunitError
+from .layout import REPO
+
+FLOORS = REPO / "coverage/floor.json"
+LATEST = REPO / "coverage/html"
+FRAGMENT = "coverage"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things of one coverage run lie, below the output directory."""
+
+    top: Path
+
+    @property
+    def raw(self) -> Path:
+        """A directory of counters per case; the kernel writes it."""
+        return self.top / "cases"
+
+    @property
+    def notes(self) -> Path:
+        """The compiler's notes of the kernel that ran."""
+        return self.top / "notes"
+
+    @property
+    def info(self) -> Path:
+        """lcov's form, one section per suite and file."""
+        return self.top / "coverage.info"
+
+    @property
+    def json(self) -> Path:
+        """Machine readable: totals, unreached lines, counts."""
+        return self.top / "coverage.json"
+
+    @property
+    def html(self) -> Path:
+        """genhtml's pages."""
+        return self.top / "html"
+
+    @property
+    def index(self) -> Path:
+        """Which case reaches which line; made by `covers`."""
+        return self.top / "covers.json"
+
+
+# -- collecting --------------------------------------------------------------
+
+
+def prepare(places: Places) -> None:
+    """Remove the counters of an earlier run."""
+    shutil.rmtree(places.raw, ignore_errors=True)
+    shutil.rmtree(places.notes, ignore_errors=True)
+    places.index.unlink(missing_ok=True)
+    places.raw.mkdir(parents=True)
+
+
+def keep_notes(places: Places, build_mm: Path) -> None:
+    """Copy the notes that belong to the counters: the next build overwrites them."""
+    found = list(build_mm.glob("*.gcno"))
+    if not found:
+        raise SwapKunitError(f"cannot tell coverage: the build in {build_mm} has no .gcno files, so it "
+                             "was not built for coverage; run `swap-kunit coverage`")
+    places.notes.mkdir(parents=True, exist_ok=True)
+    for path in found:
+        shutil.copyfile(path, places.notes / path.name)
+
+
+def collect(places: Places, tools: Tools, jobs: int) -> dict[str, Counts]:
+    """Suite -> counts of the run whose counters lie in places. Raises SwapKunitError."""
+    suites = counters.counts_by_suite(places.raw, places.notes, places.top / "merged", tools, jobs)
+    if not any(suite != counters.BOOT for suite in suites):
+        raise SwapKunitError(f"cannot tell coverage: no case wrote counters below {places.raw}; see the "
+                             "consoles in the logs beside it for why none came to its end")
+    return suites
+
+
+def total_of(suites: dict[str, Counts]) -> Counts:
+    """All suites together."""
+    total: Counts = {}
+    for counts in suites.values():
+        counters.add_counts(total, counts)
+    return {name: total[name] for name in WATCHED if name in total}
+
+
+# -- figures -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """hit of total."""
+
+    hit: int
+    total: int
+
+    @property
+    def percent(self) -> float:
+        """100 for nothing to hit."""
+        return 100.0 * self.hit / self.total if self.total else 100.0
+
+    def __str__(self) -> str:
+        return f"{self.hit:5}/{self.total:<5}{self.percent:6.1f} %"
+
+
+def ratios(counts: FileCounts) -> tuple[Ratio, Ratio, Ratio]:
+    """Lines, functions, branches."""
+    ways = [way for line in counts.branches.values() for way in line]
+    calls = [calls for _, _, calls in counts.functions.values()]
+    return tuple(Ratio(sum(map(bool, values)), len(values))
+                 for values in (list(counts.lines.values()), calls, ways))
+
+
+def table(total: Counts) -> str:
+    """Lines, functions and branches by file, and of all."""
+    width = max(map(len, WATCHED))
+    rows = [f"{'':{width}}  {'lines':^18}   {'functions':^18}   {'branches':^18}"]
+    sums = [[0, 0] for _ in range(3)]
+    for name, counts in total.items():
+        found = ratios(counts)
+        rows.append(f"{name:<{width}}  {'   '.join(map(str, found))}")
+        for pair, ratio in zip(sums, found):
+            pair[0] += ratio.hit
+            pair[1] += ratio.total
+    rows.append(f"{'all':<{width}}  {'   '.join(str(Ratio(*pair)) for pair in sums)}")
+    return "\n".join(row.rstrip() for row in rows)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Neighbouring lines of one function that no case reaches; code: how many hold code."""
+
+    first: int
+    last: int
+    code: int
+    function: str
+
+
+def gaps(counts: FileCounts) -> list[Gap]:
+    """The unreached lines of a file, as ranges that may span lines without code."""
+    found: list[Gap] = []
+    open_gap = False
+    for line in sorted(counts.lines):
+        if counts.lines[line]:
+            open_gap = False
+            continue
+        function = counts.function_at(line)
+        if open_gap and found[-1].function == function:
+            found[-1] = Gap(found[-1].first, line, found[-1].code + 1, function)
+        else:
+            found.append(Gap(line, line, 1, function))
+        open_gap = True
+    return found
+
+
+def uncovered(total: Counts, source: Path) -> str:
+    """Every unreached range with its first line's text, by file and function."""
+    rows = []
+    for name, counts in total.items():
+        text = source_lines(source / name)
+        by_function: dict[str, list[Gap]] = {}
+        for gap in gaps(counts):
+            by_function.setdefault(gap.function, []).append(gap)
+        for function, mine in by_function.items():
+            first, last, calls = counts.functions.get(function, [0, 0, 1])
+            code = sum(gap.code for gap in mine)
+            never = " (never called)" if not calls else ""
+            rows.append(f"{name} {function or 'outside functions'}{'()' * bool(function)}: {code} of "
+                        f"{sum(first <= line <= last for line in counts.lines) or code} lines{never}")
+            for gap in mine[:1] if never else mine:
+                end = mine[-1].last if never else gap.last
+                where = f"{name}:{gap.first}{f'-{end}' if end != gap.first else ''}"
+                shown = text[gap.first - 1].strip()[:70] if gap.first <= len(text) else ""
+                rows.append(f"  {where:<28} {shown}")
+    return "\n".join(rows)
+
+
+def source_lines(path: Path) -> list[str]:
+    """The lines of a source file; none when it cannot be read."""
+    try:
+        return path.read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def to_json(total: Counts, suites: dict[str, Counts], kernel: str, source: Path) -> dict:
+    """coverage.json: stable names, for other programs (and for `covers`)."""
+    files = {}
+    for name, counts in total.items():
+        lines, functions, branches = ratios(counts)
+        files[name] = {
+            **{what: {"hit": ratio.hit, "total": ratio.total, "percent": round(ratio.percent, 2)}
+               for what, ratio in (("lines", lines), ("functions", functions), ("branches", branches))},
+            "uncovered": [{"first": gap.first, "last": gap.last, "function": gap.function}
+                          for gap in gaps(counts)],
+            "functions_reached": {function: {"first": first, "last": last, "calls": calls}
+                                  for function, (first, last, calls) in counts.functions.items()},
+            "line_counts": counts.lines,
+            "branch_counts": counts.branches,
+        }
+    return {"kernel": kernel, "source": str(source), "suites": sorted(set(suites) - {counters.BOOT}),
+            "files": files}
