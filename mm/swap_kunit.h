@@ -78,6 +78,8 @@ struct swap_cluster_facts {
  * struct swap_seams - calls of the swap files to other files, as they pass
  * @allocated: slots [entry, entry + nr) were taken
  * @fail_charge: a charge is due; true makes it fail as if the limit were hit
+ * @fail_table: the swap code allocates a table of its own: of a cluster, of
+ *	counts too large for a slot; true makes it fail
  * @zswap_stored: zswap was offered the folio of @entry, and took it or not
  * @zswap_loaded: zswap was asked for the folio of @entry, and had it or not
  *
@@ -87,6 +89,7 @@ struct swap_cluster_facts {
 struct swap_seams {
 	void (*allocated)(swp_entry_t entry, unsigned int nr);
 	bool (*fail_charge)(struct folio *folio);
+	bool (*fail_table)(void);
 	void (*zswap_stored)(swp_entry_t entry, bool stored);
 	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
 };
@@ -112,6 +115,7 @@ unsigned int swap_kunit_areas_used(void);
 int swap_kunit_show(struct swap_info_struct *si, char *buf, size_t size);
 /* These act. */
 void swap_kunit_drain_hints(void);
+unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *folio);
 void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force);
 void swap_kunit_set_writeok(struct swap_info_struct *si, bool on);
 void swap_kunit_flush_work(struct swap_info_struct *si);

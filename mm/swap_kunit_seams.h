@@ -24,6 +24,13 @@ static inline bool swap_seam_fail_charge(struct folio *folio)
 	return seams && seams->fail_charge && seams->fail_charge(folio);
 }
 
+static inline bool swap_seam_fail_table(void)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	return seams && seams->fail_table && seams->fail_table();
+}
+
 static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);

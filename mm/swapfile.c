@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/slab.h>
 #include "swap_kunit_seams.h"
 
 #if SWAP_API_FOLIO_ALLOC_SWAP
@@ -9,6 +10,29 @@
 	swap_seam_allocated(__entry, folio_nr_pages(folio));		\
 } while (0)
 #endif
+
+/* Tables of the swap code's own. */
+static inline void *swap_seam_kzalloc(size_t size, gfp_t gfp)
+{
+	return swap_seam_fail_table() ? NULL : kzalloc(size, gfp);
+}
+
+static inline void *swap_seam_kmem_cache_zalloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	return swap_seam_fail_table() ? NULL : kmem_cache_zalloc(cache, gfp);
+}
+
+static inline struct page *swap_seam_alloc_page(gfp_t gfp)
+{
+	return swap_seam_fail_table() ? NULL : alloc_page(gfp);
+}
+
+#undef kzalloc
+#define kzalloc swap_seam_kzalloc
+#undef kmem_cache_zalloc
+#define kmem_cache_zalloc swap_seam_kmem_cache_zalloc
+#undef alloc_page
+#define alloc_page swap_seam_alloc_page
 
 #include "swapfile_real.c"
 #include <linux/seq_file.h>
@@ -246,6 +270,35 @@ void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
 #endif
 }
 
+/**
+ * swap_kunit_alloc_slot() - one slot from this area, past the choice of areas
+ * @si: the area
+ * @folio: what it is for, locked
+ *
+ * For the allocator's own answer where no list of areas leads to the area.
+ *
+ * Return: the slot's offset; 0 where there is none.
+ */
+unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *folio)
+{
+	unsigned long offset;
+
+#if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
+	spin_lock(&si->lock);
+	offset = cluster_alloc_swap_entry(si, 0, SWAP_HAS_CACHE);
+	spin_unlock(&si->lock);
+#else
+	local_lock(&percpu_swap_cluster.lock);
+	offset = cluster_alloc_swap_entry(si, folio);
+	local_unlock(&percpu_swap_cluster.lock);
+#endif
+	return offset;
+}
+
+/**
+ * swap_kunit_zero_lists() - the list heads as in an area never made
+ * @si: the area, which is lost where it uses them
+ */
 void swap_kunit_zero_lists(struct swap_info_struct *si)
 {
 	memset(&si->free_clusters, 0, sizeof(si->free_clusters));
