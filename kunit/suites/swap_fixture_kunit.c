@@ -1,64 +1,487 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fixture itself: what suites rely on.
+ * The fixture itself: what every other suite relies on.
  */
+#include <linux/bug.h>
+#include <linux/ktime.h>
+#include <linux/workqueue.h>
 #include "swap_fixture.h"
 
-static const struct swap_area_config fixture_areas[] = {
-	{ .disk = &FAKE_DISK_ZRAM },
-	{ .disk = &FAKE_DISK_SSD },
-	{ .disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = SWAP_FLAG_DISCARD },
-	{ .disk = &FAKE_DISK_HDD },
-	{ .disk = &FAKE_DISK_STABLE },
+struct fixture_device {
+	SWAP_PARAM_NAME;
+	struct swap_area_config area;
 };
 
-/* Areas come and go; nothing is left behind. */
-static void areas_come_and_go(struct kunit *test)
+static const struct fixture_device fixture_devices[] = {
+	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
+	{ "ssd", { .disk = &FAKE_DISK_SSD } },
+	{ "ssd+discard", { .disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = SWAP_FLAG_DISCARD } },
+	{ "hdd", { .disk = &FAKE_DISK_HDD } },
+	{ "stable writes", { .disk = &FAKE_DISK_STABLE } },
+};
+
+SWAP_PARAMS(fixture_device, fixture_devices);
+
+static const struct swap_area_config fixture_ssd = { .disk = &FAKE_DISK_SSD };
+static const struct swap_area_config fixture_zram = { .disk = &FAKE_DISK_ZRAM };
+
+/* An area comes empty and of the size asked for, and goes. */
+static void area_comes_and_goes(struct kunit *test)
 {
-	unsigned int i;
+	const struct fixture_device *device = test->param_value;
+	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area_facts facts;
 
-	for (i = 0; i < ARRAY_SIZE(fixture_areas); i++) {
-		struct swap_area *area = swap_area_on(test, &fixture_areas[i]);
-		struct swap_area_facts facts;
-
-		swap_area_facts(area, &facts);
-		KUNIT_EXPECT_EQ(test, facts.pages, 4UL * swap_cluster_slots());
-		KUNIT_EXPECT_EQ(test, facts.inuse, 0UL);
-		KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
-	}
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ(test, facts.pages, 4UL * swap_cluster_slots());
+	KUNIT_EXPECT_EQ(test, facts.inuse, 0UL);
+	KUNIT_EXPECT_EQ(test, total_swap_pages, 4L * swap_cluster_slots());
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ(test, total_swap_pages, 0L);
 }
 
-/* Data goes out and comes back; the log says how. */
-static void data_goes_out_and_back(struct kunit *test)
+static unsigned long fixture_slab_pages(void)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_areas[1]);
-	struct user_memory *mem = user_memory_new(test, 8);
-
-	user_fill(mem, 0, 8);
-	user_swap_out(mem, 0, 8);
-	SWAP_EXPECT_DECISIONS(test, area, "x");
-	KUNIT_EXPECT_EQ(test, user_fault(mem, 0) & VM_FAULT_ERROR, 0U);
-	SWAP_EXPECT_DECISIONS(test, area, "x");
+	return global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B) +
+	       global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B);
 }
 
+/* A hundred swapons and swapoffs of one boot leave nothing behind. */
+static void hundred_swapons_leave_nothing(struct kunit *test)
+{
+	/* Large enough for the area's own structures to show if they stayed. */
+	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 256 });
+	unsigned long before = 0;
+	unsigned int i;
+
+	for (i = 0; i < 101; i++) {
+		if (i == 1)
+			before = fixture_slab_pages();
+		KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
+		KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
+	}
+	KUNIT_EXPECT_LT_MSG(test, fixture_slab_pages(), before + 64,
+			    "rule: swapoff gives back what swapon took");
+}
+
+/* Data goes out and comes back, on each device. */
+static void data_goes_out_and_back(struct kunit *test)
+{
+	const struct fixture_device *device = test->param_value;
+	struct swap_area *area = swap_area_on(test, &device->area);
+	struct user_memory *mem = user_memory_new(test, 4);
+	unsigned int page;
+
+	user_fill(mem, 0, 4);
+	user_swap_out(mem, 0, 4);
+	for (page = 0; page < 4; page++) {
+		KUNIT_EXPECT_EQ(test, user_page_is(mem, page), USER_PAGE_SWAPPED);
+		KUNIT_EXPECT_TRUE(test, fake_disk_has(area->disk,
+						      swp_offset(user_entry(mem, page))));
+	}
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_PRESENT);
+}
+
+/* What the fixture wrote down is what the kernel did: slots out, slots in. */
+static void log_tells_what_happened(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &fixture_zram);
+	struct user_memory *mem = user_memory_new(test, 2);
+
+	user_fill(mem, 0, 2);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	user_swap_out(mem, 0, 2);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0 A0:1 W0:1");
+	user_fault(mem, 1);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 1U);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), 0U);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:1!1 F0:1");
+	user_memory_drop(mem);
+}
+
+struct fixture_note {
+	enum swap_decision what;
+	unsigned int cluster;
+	unsigned int slot;
+	unsigned int nr;
+	unsigned int order;
+	bool failed;
+	bool step;
+};
+
+struct fixture_notation {
+	SWAP_PARAM_NAME;
+	const char *text;
+	struct fixture_note notes[4];
+	unsigned int target;
+};
+
+static const struct fixture_notation fixture_notations[] = {
+	{ "one slot", "A0:5", { { SWAP_ALLOC, 0, 5, 1 } } },
+	{ "letters", "F1:2 D1:2 S1:2 L1:2", {
+		{ SWAP_FREE, 1, 2, 1 }, { SWAP_DISCARD, 1, 2, 1 },
+		{ SWAP_ZSWAP_STORE, 1, 2, 1 }, { SWAP_ZSWAP_LOAD, 1, 2, 1 } } },
+	{ "neighbours grow", "A0:5+3", { { SWAP_ALLOC, 0, 5, 1 }, { SWAP_ALLOC, 0, 6, 2 } } },
+	{ "descending stay apart", "A0:6 A0:5", {
+		{ SWAP_ALLOC, 0, 6, 1 }, { SWAP_ALLOC, 0, 5, 1 } } },
+	{ "allocations grow over steps", "A0:5+2", {
+		{ SWAP_ALLOC, 0, 5, 1 }, { SWAP_ALLOC, 0, 6, 1, .step = true } } },
+	{ "bios grow within a step", "R0:5+8", { { SWAP_READ, 0, 5, 4 }, { SWAP_READ, 0, 9, 4 } } },
+	{ "reads end with their step", "R0:5+4 R0:9+4", {
+		{ SWAP_READ, 0, 5, 4 }, { SWAP_READ, 0, 9, 4, .step = true } } },
+	{ "to the end of the cluster", "A2:5..", { { SWAP_ALLOC, 2, 5, UINT_MAX } } },
+	{ "whole cluster", "D2:*", { { SWAP_DISCARD, 2, 0, UINT_MAX } } },
+	{ "cut at clusters", "D1:* D2:0", {
+		{ SWAP_DISCARD, 1, 0, UINT_MAX }, { SWAP_DISCARD, 2, 0, 1 } } },
+	{ "large folio", "A0:16^4", { { SWAP_ALLOC, 0, 16, 16, 4 } } },
+	{ "large folios in a row", "A0:16^4x2", {
+		{ SWAP_ALLOC, 0, 16, 16, 4 }, { SWAP_ALLOC, 0, 32, 16, 4 } } },
+	{ "target", "R0:18+8!20", { { SWAP_READ, 0, 18, 8 } }, .target = 20 },
+	{ "target in a later bio", "R0:18+8!24", {
+		{ SWAP_READ, 0, 18, 4 }, { SWAP_READ, 0, 22, 4 } }, .target = 24 },
+	{ "target beside the window", "R0:18+8", { { SWAP_READ, 0, 18, 8 } }, .target = 30 },
+	{ "writes have no target", "W0:18+8", { { SWAP_WRITE, 0, 18, 8 } }, .target = 20 },
+	{ "failed", "R0:5x R0:6", {
+		{ SWAP_READ, 0, 5, 1, .failed = true }, { SWAP_READ, 0, 6, 1 } } },
+};
+
+SWAP_PARAMS(fixture_notation, fixture_notations);
+
+static void fixture_write_notes(struct swap_area *area, const struct fixture_notation *notation)
+{
+	const struct fixture_note *note;
+	unsigned int i;
+
+	if (notation->target)
+		swap_step(area, swap_slot_at(area, 0, notation->target));
+	for (i = 0; i < ARRAY_SIZE(notation->notes); i++) {
+		note = &notation->notes[i];
+		if (!note->nr)
+			break;
+		if (note->step)
+			swap_step(NULL, SWAP_NO_TARGET);
+		swap_decision_log(area, note->what, swap_slot_at(area, note->cluster, note->slot),
+				  min(note->nr, swap_cluster_slots() - note->slot), note->order,
+				  note->failed);
+	}
+}
+
+/* Each form of the notation says what it stands for. */
+static void notation(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &fixture_ssd);
+	const struct fixture_notation *notation = test->param_value;
+
+	fixture_write_notes(area, notation);
+	SWAP_EXPECT_DECISIONS(test, area, "%s", notation->text);
+}
+
+/* A look takes: the next one sees what came later. */
+static void look_takes(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &fixture_ssd);
+
+	swap_decision_log(area, SWAP_ALLOC, area->base, 1, 0, false);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	swap_decision_log(area, SWAP_ALLOC, area->base + 1, 1, 0, false);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:1");
+	swap_decision_log(area, SWAP_FREE, area->base + 1, 1, 0, false);
+	swap_decisions_skip(test);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	swap_decisions_pause(true);
+	swap_decision_log(area, SWAP_FREE, area->base + 1, 1, 0, false);
+	swap_decisions_pause(false);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+}
+
+/* With several areas each decision names its own, unless one is asked for. */
+static void areas_are_told_apart(struct kunit *test)
+{
+	struct swap_area *a = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 5 });
+	struct swap_area *b = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 9 });
+	swp_entry_t entry = swap_alloc(test);
+
+	KUNIT_EXPECT_PTR_EQ(test, swap_area_of(test, entry), b);
+	SWAP_EXPECT_DECISIONS(test, NULL, "b/A0:0");
+	swap_decision_log(a, SWAP_DISCARD, a->base, 1, 0, false);
+	swap_free_slot(entry);
+	SWAP_EXPECT_DECISIONS(test, NULL, "a/D0:0 b/F0:0");
+	entry = swap_alloc(test);
+	SWAP_EXPECT_DECISIONS(test, a, "");
+	swap_free_slot(entry);
+}
+
+/* Slots by themselves: counted by the kernel, listed where their cluster is. */
 static void slots_by_themselves(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_areas[1]);
+	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct swap_slot_facts slot;
+	swp_entry_t entry;
 
-	swap_alloc_many(test, 300, NULL);
-	SWAP_EXPECT_DECISIONS(test, area, "x");
-	SWAP_EXPECT_LISTS(test, area, "x");
+	SWAP_EXPECT_LISTS(test, area, "free:0,1,2,3");
+	entry = swap_alloc(test);
+	swap_slot_facts(area, swp_offset(entry), &slot);
+	KUNIT_EXPECT_EQ(test, slot.count, 1U);
+	KUNIT_EXPECT_FALSE(test, slot.cached);
+	KUNIT_EXPECT_EQ(test, swap_dup_slot(entry), 0);
+	swap_slot_facts(area, swp_offset(entry), &slot);
+	KUNIT_EXPECT_EQ(test, slot.count, 2U);
+	swap_free_slot(entry);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
+	KUNIT_EXPECT_EQ(test, swap_alloc_many(test, swap_cluster_slots() - 1, NULL),
+			swap_cluster_slots() - 1);
+	SWAP_EXPECT_LISTS(test, area, "free:1,2,3 full:0");
 	swap_free_slots(swap_entry_at(area, 0, 0), swap_cluster_slots());
-	SWAP_EXPECT_DECISIONS(test, area, "x");
-	SWAP_EXPECT_LISTS(test, area, "x");
-	swap_free_slots(swap_entry_at(area, 1, 0), 300 - swap_cluster_slots());
+	SWAP_EXPECT_LISTS(test, area, "free:1,2,3,0");
+}
+
+/* A slot with nothing but its folio in the cache; bad slots are never usable. */
+static void cached_and_bad_slots_are_seen(struct kunit *test)
+{
+	static const unsigned long bad[] = { 3, 0 };
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .bad_slots = bad });
+	struct swap_slot_facts slot;
+	struct folio *folio;
+	swp_entry_t entry;
+
+	swap_slot_facts(area, swap_slot_at(area, 0, 3), &slot);
+	KUNIT_EXPECT_TRUE(test, slot.bad);
+	entry = swap_alloc_cached(test, &folio);
+	swap_slot_facts(area, swp_offset(entry), &slot);
+	KUNIT_EXPECT_TRUE(test, slot.cached);
+	KUNIT_EXPECT_EQ(test, slot.count, 0U);
+}
+
+/* A failed read shows in the log and in the fault; what is read anew is there. */
+static void failed_read_is_marked(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &fixture_zram);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	swap_decisions_skip(test);
+	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
+	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:0!0x");
+	user_drop_cache(mem, 0, 1);
+	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* The nth request of its kind fails, counted over all, and no other. */
+static void nth_request_fails(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &fixture_zram);
+	struct user_memory *mem = user_memory_new(test, 3);
+	unsigned int page;
+
+	user_fill(mem, 0, 3);
+	fake_disk_fail_nth(area->disk, FAKE_DISK_WRITE, 2, BLK_STS_IOERR);
+	for (page = 0; page < 3; page++) {
+		user_page_out(mem, page, 1);
+		user_drop_cache(mem, page, 1);
+	}
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0 A0:1 W0:1x A0:2 W0:2");
+	KUNIT_EXPECT_TRUE(test, user_page_cached(mem, 1));
+	KUNIT_EXPECT_FALSE(test, fake_disk_has(area->disk, swap_slot_at(area, 0, 1)));
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* A held write is under way until it is released; then the data is there. */
+static void held_write_waits(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct user_memory *mem = user_memory_new(test, 2);
+	unsigned long first = swap_slot_at(area, 0, 0);
+
+	user_fill(mem, 0, 2);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
+	user_page_out(mem, 0, 1);
+	user_page_out(mem, 1, 1);
+	KUNIT_EXPECT_EQ(test, fake_disk_held(area->disk), 2U);
+	KUNIT_EXPECT_FALSE(test, fake_disk_has(area->disk, first));
+	KUNIT_EXPECT_TRUE(test, fake_disk_release_one(area->disk));
+	KUNIT_EXPECT_TRUE(test, fake_disk_has(area->disk, first));
+	KUNIT_EXPECT_FALSE(test, fake_disk_has(area->disk, first + 1));
+	fake_disk_release(area->disk);
+	KUNIT_EXPECT_TRUE(test, fake_disk_has(area->disk, first + 1));
+	KUNIT_EXPECT_FALSE(test, fake_disk_release_one(area->disk));
+}
+
+/* A fault sleeps as long as its read is held. */
+static void held_read_blocks_the_fault(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_fault_thread *fault;
+
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
+	fault = user_fault_start(mem, 0);
+	KUNIT_EXPECT_TRUE(test, fake_disk_wait_held(area->disk, 1));
+	KUNIT_EXPECT_FALSE(test, user_fault_done(fault));
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
+	fake_disk_release(area->disk);
+	KUNIT_EXPECT_FALSE(test, user_fault_wait(fault) & VM_FAULT_ERROR);
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
+}
+
+/* A slow disk takes its time for each request, one after the other. */
+static void latency_is_served_in_order(struct kunit *test)
+{
+	static const struct fake_disk_profile slow = { .name = "slow", .latency_us = 2000 };
+	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
+		.disk = &slow });
+	struct user_memory *mem = user_memory_new(test, 2);
+	ktime_t start;
+
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
+	user_fill(mem, 0, 2);
+	start = ktime_get();
+	user_page_out(mem, 0, 1);
+	user_page_out(mem, 1, 1);
+	user_drop_cache(mem, 0, 2);
+	KUNIT_EXPECT_GE(test, ktime_us_delta(ktime_get(), start), 2 * 2000LL);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0 A0:1 W0:1");
+	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 1));
+}
+
+struct fixture_seen {
+	struct fake_bio bio;
+	unsigned int bios;
+	unsigned long freed;
+};
+
+static void fixture_see_bio(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+{
+	struct fixture_seen *seen = ctx;
+
+	seen->bio = *bio;
+	seen->bios++;
+}
+
+static void fixture_see_free(struct fake_disk *disk, unsigned long offset, void *ctx)
+{
+	struct fixture_seen *seen = ctx;
+
+	seen->freed = offset;
+}
+
+/* A case may look at each bio, and at each slot as the kernel frees it. */
+static void disk_calls_back(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+	struct fixture_seen seen = { };
+
+	fake_disk_on_bio(area->disk, fixture_see_bio, &seen);
+	fake_disk_on_free(area->disk, fixture_see_free, &seen);
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	KUNIT_EXPECT_EQ(test, seen.bios, 1U);
+	KUNIT_EXPECT_EQ(test, seen.bio.op, FAKE_DISK_WRITE);
+	KUNIT_EXPECT_EQ(test, seen.bio.offset, swap_slot_at(area, 0, 0));
+	KUNIT_EXPECT_EQ(test, seen.bio.nr, 1U);
+	SWAP_EXPECT_BIOS(test, area->disk, "W0:0");
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+	user_memory_drop(mem);
+	KUNIT_EXPECT_EQ(test, seen.freed, swap_slot_at(area, 0, 0));
+}
+
+struct fixture_turn {
+	SWAP_PARAM_NAME;
+};
+
+static const struct fixture_turn fixture_turns[] = { { "first" }, { "again" } };
+
+SWAP_PARAMS(fixture_turn, fixture_turns);
+
+/* Whatever a case does to the world, the next starts from the same state. */
+static void every_case_starts_alike(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, swap_kunit_readahead_hits(), 0);
+	KUNIT_EXPECT_TRUE(test, swap_kunit_use_vma_readahead());
+	KUNIT_EXPECT_EQ(test, swap_kunit_cluster_window(0x1000), 1U);
+	KUNIT_EXPECT_FALSE(test, swap_kunit_set_zswap(true));
+	swap_kunit_set_vma_readahead(false);
+	swap_kunit_set_readahead_hits(9);
+	KUNIT_EXPECT_EQ(test, swap_kunit_cluster_window(0x5000), 8U);
+	swap_kunit_set_readahead_hits(7);
+	swap_set_page_cluster(5);
+}
+
+/* What a case leaves on, in use and held is undone, and reads no worse. */
+static void case_may_leave_all_behind(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct user_memory *mem = user_memory_new(test, 4);
+
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 3, NULL), 3U,
+			    "left behind by the turn before");
+	KUNIT_EXPECT_EQ(test, swap_dup_slot(swap_entry_at(area, 0, 1)), 0);
+	user_fill(mem, 0, 4);
+	user_swap_out(mem, 0, 2);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
+	user_page_out(mem, 2, 2);
+}
+
+static noinline void fixture_warn_once(void)
+{
+	WARN_ONCE(1, "a warning that a case of swap-kunit asked for");
+}
+
+/* A kernel report can be what a case is after; once-only ones speak anew. */
+static void report_is_expected(struct kunit *test)
+{
+	swap_expect_report(test, "WARNING:");
+	fixture_warn_once();
+}
+
+static void fixture_warning_work(struct work_struct *work)
+{
+	fixture_warn_once();
+}
+
+/* A worker's report falls into the case that runs meanwhile. */
+static void report_of_a_worker_is_seen(struct kunit *test)
+{
+	struct work_struct work;
+
+	swap_expect_report(test, "WARNING:");
+	INIT_WORK_ONSTACK(&work, fixture_warning_work);
+	schedule_work(&work);
+	flush_work(&work);
+	destroy_work_on_stack(&work);
 }
 
 static struct kunit_case swap_fixture_cases[] = {
-	KUNIT_CASE(areas_come_and_go),
-	KUNIT_CASE(data_goes_out_and_back),
+	KUNIT_CASE_PARAM(area_comes_and_goes, fixture_device_gen_params),
+	KUNIT_CASE(hundred_swapons_leave_nothing),
+	KUNIT_CASE_PARAM(data_goes_out_and_back, fixture_device_gen_params),
+	KUNIT_CASE(log_tells_what_happened),
+	KUNIT_CASE_PARAM(notation, fixture_notation_gen_params),
+	KUNIT_CASE(look_takes),
+	KUNIT_CASE(areas_are_told_apart),
 	KUNIT_CASE(slots_by_themselves),
+	KUNIT_CASE(cached_and_bad_slots_are_seen),
+	KUNIT_CASE(failed_read_is_marked),
+	KUNIT_CASE(nth_request_fails),
+	KUNIT_CASE(held_write_waits),
+	KUNIT_CASE(held_read_blocks_the_fault),
+	KUNIT_CASE(latency_is_served_in_order),
+	KUNIT_CASE(disk_calls_back),
+	KUNIT_CASE_PARAM(every_case_starts_alike, fixture_turn_gen_params),
+	KUNIT_CASE_PARAM(case_may_leave_all_behind, fixture_turn_gen_params),
+	KUNIT_CASE_PARAM(report_is_expected, fixture_turn_gen_params),
+	KUNIT_CASE(report_of_a_worker_is_seen),
 	{}
 };
 
