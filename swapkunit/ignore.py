@@ -154,7 +154,7 @@ class Artefacts:
         path = directory + name
         if is_dir and (name in DIRS or DIRECTORIES.fullmatch(path)):
             return True
-        if not is_dir and (name in NAMES or name.endswith(SUFFIXES) or name.startswith(PREFIXES)):
+        if name.startswith(PREFIXES) or not is_dir and (name in NAMES or name.endswith(SUFFIXES)):
             return True
         if not any(rules.hides(name, path, is_dir) for rules in chain):
             return False

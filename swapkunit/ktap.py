@@ -76,6 +76,8 @@ class Console:
 
     def feed(self, line: str) -> bool:
         """Take one line without its newline; True when it shows that the tests advance."""
+        if PANIC.search(line) and not self.panic:
+            self.panic = PANIC.search(line)[0]
         if not self.started:
             self.started = bool(START.match(line))
             return self.started
@@ -87,8 +89,6 @@ class Console:
         if found:
             self.running = found[2]
             return True
-        if PANIC.search(line) and not self.panic:
-            self.panic = PANIC.search(line)[0]
         return self._feed_ktap(line)
 
     def _feed_ktap(self, line: str) -> bool:

@@ -170,7 +170,7 @@ class Overlay:
                 try:
                     if os.stat(directory or ".", dir_fd=top).st_mtime_ns != mtime:
                         changed.add(directory)
-                except FileNotFoundError:
+                except (FileNotFoundError, NotADirectoryError):
                     changed.add(directory)
         finally:
             os.close(top)

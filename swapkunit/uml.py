@@ -52,7 +52,7 @@ class Uml:
         self.args = args
         self.console = Console()
         self.lines: list[str] = []
-        self.log = open(log, "wb")
+        self.log = open(log, "wb", buffering=0)
         self.started = self.spoke = self.advanced = time.monotonic()
         self.panicked = 0.0
         self._bytes = 0

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Supervision of UMLs: crashes, hangs and loops are failed cases, and leave no process."""
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from swapkunit import run
+from swapkunit.errors import SwapKunitError, UntestableKernel
+from swapkunit.ktap import AFTER_LAST, join
+from swapkunit.layout import Layout
+from swapkunit.run import RunOptions
+from swapkunit.uml import kernel_arguments, memory_bytes
+
+from .support import REPO, TESTS, Scratch, make_kernel, processes_with, write
+
+FAKE = TESTS / "fake_linux"
+
+
+class RunCase(Scratch):
+    """Runs the fake UML."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.layout = Layout(self.top / "out")
+        self.layout.make()
+        self.mark = f"mark-{self.top.name}"
+        os.environ["SWAP_KUNIT_MARK"] = self.mark
+
+    def run_suites(self, suites: dict[str, list[str]], *filters: str, timeout: float = 5.0,
+                   jobs: int = 2) -> run.Results:
+        """Run suites; afterwards no process of any UML may be left."""
+        os.environ["FAKE_SUITES"] = json.dumps(suites)
+        options = RunOptions(list(filters), timeout, jobs)
+        with contextlib.redirect_stdout(io.StringIO()):
+            cases = run.list_cases(self.layout, options, FAKE)
+            results = run.run(self.layout, cases, options, FAKE)
+        left = [pid for pid in processes_with(self.mark) if pid != os.getpid()]
+        self.assertEqual(left, [], "processes left behind")
+        return results
+
+    def fates(self, results: run.Results) -> dict[str, str]:
+        """case -> ok, not ok, crashed, hung ..."""
+        return {case.full_name: case.fate or ("ok" if case.passed() else "not ok")
+                for suite in results.suites for case in suite.cases}
+
+
+class Fates(RunCase):
+    """What becomes of each case."""
+
+    def test_all_good_in_the_kernels_order(self) -> None:
+        results = self.run_suites({"swap_b": ["pass_2", "pass_1"], "swap_a": ["pass_1", "skip_1"]})
+        self.assertEqual(list(self.fates(results).items()), [
+            ("swap_b.pass_2", "ok"), ("swap_b.pass_1", "ok"), ("swap_a.pass_1", "ok"), ("swap_a.skip_1", "ok")])
+        self.assertEqual(results.umls, 2)
+
+    def test_crash_fails_its_case_and_the_rest_goes_on(self) -> None:
+        results = self.run_suites({"swap_a": ["pass_1", "crash_2", "pass_3", "crash_4", "pass_5"]})
+        self.assertEqual(list(self.fates(results).values()), ["ok", "crashed", "ok", "crashed", "ok"])
+        reason = results.suites[0].cases[1].reason
+        self.assertEqual(reason, "Kernel panic - not syncing: fake panic")
+
+    def test_silent_end_is_a_crash(self) -> None:
+        results = self.run_suites({"swap_a": ["exit_1", "pass_2"]})
+        self.assertEqual(self.fates(results), {"swap_a.exit_1": "crashed", "swap_a.pass_2": "ok"})
+        self.assertIn("status 3", results.suites[0].cases[0].reason)
+
+    def test_hang_is_named_and_killed(self) -> None:
+        results = self.run_suites({"swap_a": ["pass_1", "hang_2", "pass_3"]}, timeout=0.5)
+        self.assertEqual(list(self.fates(results).values()), ["ok", "hung", "ok"])
+
+    def test_loop_that_prints_is_a_hang(self) -> None:
+        results = self.run_suites({"swap_a": ["loop_1", "pass_2"]}, timeout=0.5)
+        self.assertEqual(list(self.fates(results).values()), ["hung", "ok"])
+        self.assertIn("it prints", results.suites[0].cases[0].reason)
+
+    def test_suite_that_does_not_start_fails_its_cases(self) -> None:
+        results = self.run_suites({"swap_noinit": ["pass_1", "pass_2"]})
+        self.assertEqual(list(self.fates(results).values()), ["failed", "failed"])
+        self.assertIn("failed to initialize", results.suites[0].cases[0].reason)
+
+    def test_crash_after_the_last_case_is_not_lost(self) -> None:
+        results = self.run_suites({"swap_lateend": ["pass_1"]})
+        self.assertEqual(self.fates(results), {"swap_lateend.pass_1": "ok",
+                                               f"swap_lateend.{AFTER_LAST}": "crashed"})
+
+    def test_kernel_that_does_not_boot_is_untestable(self) -> None:
+        os.environ["FAKE_BOOT"] = "panic"
+        with self.assertRaisesRegex(UntestableKernel, "does not reach its first case: .*fake panic"):
+            self.run_suites({"swap_a": ["pass_1"]})
+
+
+class Choosing(RunCase):
+    """Filters."""
+
+    SUITES = {"swap_a": ["pass_1", "pass_2", "skip_3"], "swap_b": ["pass_1"]}
+
+    def test_globs(self) -> None:
+        for filters, expected in ((["swap_a.pass*"], ["swap_a.pass_1", "swap_a.pass_2"]),
+                                  (["swap_b"], ["swap_b.pass_1"]),
+                                  (["swap_a.skip_3", "swap_b.*"], ["swap_a.skip_3", "swap_b.pass_1"]),
+                                  (["swap_a.pass_1", "swap_a.skip_3"], ["swap_a.pass_1", "swap_a.skip_3"])):
+            with self.subTest(filters):
+                self.assertEqual(list(self.fates(self.run_suites(self.SUITES, *filters))), expected)
+
+    def test_no_match_names_the_suites(self) -> None:
+        with self.assertRaisesRegex(SwapKunitError, "no case matches the filter swap_x: .* swap_a, swap_b"):
+            self.run_suites(self.SUITES, "swap_x")
+
+    def test_list_is_asked_again_only_for_a_new_kernel(self) -> None:
+        binary = write(self.top / "linux", FAKE.read_text())
+        binary.chmod(0o755)
+        os.environ["FAKE_SUITES"] = json.dumps({"swap_a": ["pass_1"]})
+        self.assertEqual(run.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_1"])
+        os.environ["FAKE_SUITES"] = json.dumps({"swap_a": ["pass_2"]})
+        self.assertEqual(run.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_1"])
+        os.utime(binary)
+        self.assertEqual(run.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_2"])
+
+    def test_longest_suite_first_unknown_before_it(self) -> None:
+        cases = ["a.x", "b.x", "c.x"]
+        jobs = run.plan(cases, cases, [], {"a": 1.0, "b": 2.0})
+        self.assertEqual([job.suite for job in jobs], ["c", "b", "a"])
+
+    def test_kernel_arguments(self) -> None:
+        self.assertIn("mem=256M", kernel_arguments([]))
+        self.assertNotIn("mem=256M", kernel_arguments(["mem=1G"]))
+        self.assertEqual(memory_bytes(kernel_arguments(["mem=1G"])), 1 << 30)
+
+
+class Output(RunCase):
+    """Logs and decisions."""
+
+    def test_decisions_are_in_the_kernels_order_whatever_ends_first(self) -> None:
+        suites = {"swap_b": ["pass_1", "crash_2", "pass_3"], "swap_a": ["pass_1"]}
+        first = self.run_suites(suites, jobs=1).decisions
+        self.assertEqual([line.split("[")[0] for line in first],
+                         ["swap_b.pass_1", "swap_b.crash_2", "swap_b.pass_3", "swap_a.pass_1"])
+        self.assertEqual(self.run_suites(suites, jobs=3).decisions, first)
+
+    def test_joined_log_is_the_same_every_time_and_numbered_through(self) -> None:
+        suites = {"swap_b": ["pass_1", "crash_2", "skip_3"], "swap_a": ["param_1"]}
+        log = join(self.run_suites(suites).suites)
+        self.assertEqual(join(self.run_suites(suites).suites), log)
+        self.assertNotIn("swap_decision", log)
+        self.assertIn("    ok 3 skip_3 # SKIP this kernel", log)
+        self.assertIn("    not ok 2 crash_2\n", log)
+        self.assertTrue(log.startswith("KTAP version 1\n1..2\n    KTAP version 1\n    # Subtest: swap_b\n"))
+
+    @unittest.skipUnless(list(Path.home().glob(".cache/swap-kunit/kernels/*7*")), "no kernel in the cache")
+    def test_kernels_own_kunit_py_finds_no_error_in_the_joined_log(self) -> None:
+        kernel = next(iter(Path.home().glob(".cache/swap-kunit/kernels/*7*")))
+        suites = {"swap_b": ["pass_1", "crash_2", "skip_3", "hang_4"], "swap_a": ["param_1"],
+                  "swap_noinit": ["pass_1"]}
+        (self.top / "log").write_text(join(self.run_suites(suites, timeout=0.5).suites))
+        done = subprocess.run([sys.executable, kernel / "tools/testing/kunit/kunit.py", "parse",
+                               self.top / "log"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        self.assertIn("Ran 8 tests: passed: 2, failed: 4, skipped: 2", done.stdout)
+        self.assertNotIn("ERROR", done.stdout)
+
+
+class Stopping(RunCase):
+    """^C: nothing is left running, and what is known is told."""
+
+    def test_interrupt(self) -> None:
+        kernel = make_kernel(self.top / "linux")
+        suites = {"swap_a": ["pass_1", "hang_2"], "swap_b": ["pass_1"]}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                with open(self.top / "printed", "w+", encoding="utf-8") as sink:
+                    process = subprocess.Popen(
+                        [sys.executable, REPO / "swap-kunit", "run", "--ksrc", kernel, "--out", self.layout.out],
+                        env={**os.environ, "FAKE_SUITES": json.dumps(suites)}, stdout=sink, stderr=sink)
+                    self.addCleanup(process.kill)
+                    self.wait_for(self.layout.out / "logs/swap_a.log", "swap_case: swap_a.hang_2")
+                    process.send_signal(number)
+                    self.assertEqual(process.wait(timeout=10), 1)
+                    sink.seek(0)
+                    printed = sink.read()
+                self.assertEqual(printed.splitlines()[-1], "2 passed, 0 failed, 0 skipped", printed)
+                self.assertIn("before the end: 1 case", printed)
+                self.assertEqual(processes_with(self.mark), [])
+                (self.layout.out / "logs/swap_a.log").unlink()
+
+    def wait_for(self, path: Path, text: str) -> None:
+        """Wait until path holds text."""
+        for _ in range(500):
+            if path.exists() and text in path.read_text():
+                return
+            time.sleep(0.02)
+        self.fail(f"{path} never held {text}")
+
+
+if __name__ == "__main__":
+    unittest.main()
