@@ -180,9 +180,9 @@ def write_junit(layout: Layout, leaves: list[Leaf]) -> None:
         for leaf in mine:
             case = xml.SubElement(suite, "testcase", classname=name, name=leaf.name.partition(".")[2])
             if leaf.known or leaf.status == SKIPPED:
-                xml.SubElement(case, "skipped", message=leaf.known or leaf.reason)
+                xml.SubElement(case, "skipped", message=printable(leaf.known or leaf.reason))
             elif leaf.status == FAIL:
-                failure = xml.SubElement(case, "failure", message=leaf.text[0] if leaf.text else "")
+                failure = xml.SubElement(case, "failure", message=printable("".join(leaf.text[:1])))
                 failure.text = printable("\n".join(leaf.text))
     xml.indent(top)
     xml.ElementTree(top).write(layout.out / "junit.xml", encoding="utf-8", xml_declaration=True)

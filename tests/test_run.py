@@ -182,6 +182,8 @@ class Stopping(RunCase):
                         env={**os.environ, "FAKE_SUITES": json.dumps(suites)}, stdout=sink, stderr=sink)
                     self.addCleanup(process.kill)
                     self.wait_for(self.layout.out / "logs/swap_a.log", "swap_case: swap_a.hang_2")
+                    self.wait_for(self.layout.out / "logs/swap_b.log", "System halted")
+                    time.sleep(0.2)
                     process.send_signal(number)
                     self.assertEqual(process.wait(timeout=10), 1)
                     sink.seek(0)
@@ -189,7 +191,8 @@ class Stopping(RunCase):
                 self.assertEqual(printed.splitlines()[-1], "2 passed, 0 failed, 0 skipped", printed)
                 self.assertIn("before the end: 1 case", printed)
                 self.assertEqual(processes_with(self.mark), [])
-                (self.layout.out / "logs/swap_a.log").unlink()
+                for name in ("swap_a", "swap_b"):
+                    (self.layout.out / f"logs/{name}.log").unlink()
 
     def wait_for(self, path: Path, text: str) -> None:
         """Wait until path holds text."""

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The build's own decisions: environment, stale objects, disk space, missing packages."""
+from __future__ import annotations
+
+import errno
+import os
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from swapkunit import build, commands, deps, tree
+from swapkunit.cli import advice
+from swapkunit.errors import SwapKunitError, UntestableKernel
+from swapkunit.layout import Layout, default_out
+from swapkunit.kernel import Kernel
+
+from .support import Scratch, write
+
+
+class Environment(unittest.TestCase):
+    """What reaches the kernel's make."""
+
+    def test_ours_does_not(self) -> None:
+        with mock.patch.dict(os.environ, {"MAKEFLAGS": "w -- O=/x", "ARCH": "arm", "KSRC": "/k", "KEPT": "1"}):
+            env = commands.kernel_environment()
+        self.assertEqual([name for name in ("MAKEFLAGS", "ARCH", "KSRC") if name in env], [])
+        self.assertEqual((env["KEPT"], env["PYTHONDONTWRITEBYTECODE"]), ("1", "1"))
+
+
+class Stale(Scratch):
+    """Objects of files that make cannot see have changed."""
+
+    def test_only_dependents_are_dropped(self) -> None:
+        for name, on in (("mm/swapfile.o", "../mm/swapfile_real.c"), ("mm/zswap.o", "../mm/zswap_real.c")):
+            write(self.top / name, "")
+            path = self.top / name
+            write(path.with_name(f".{path.name}.cmd"), f"deps := \\\n  {on} \\\n")
+        build.drop_objects(self.top, ["mm/swapfile_real.c"])
+        self.assertFalse((self.top / "mm/swapfile.o").exists())
+        self.assertTrue((self.top / "mm/zswap.o").exists())
+
+
+class Disk(Scratch):
+    """A full disk is told in one line."""
+
+    def test_beforehand(self) -> None:
+        with self.assertRaisesRegex(SwapKunitError, r"1048576.0 GB are needed and its disk has .* free; make room"):
+            build.check_room(self.top / "not/yet", 1 << 50)
+        build.check_room(self.top, 1)
+
+    def test_during_make(self) -> None:
+        layout = Layout(self.top)
+        full = commands.Finished(2, "ld: final link failed: No space left on device\n")
+        with mock.patch("sys.stderr"), self.assertRaisesRegex(SwapKunitError, "the disk is full; make room") as seen:
+            build.check_build(layout, full)
+        self.assertEqual(seen.exception.code, 2)
+        with mock.patch("sys.stderr"), self.assertRaises(UntestableKernel):
+            build.check_build(layout, commands.Finished(2, "x.c:1: error: y\n"))
+
+    def test_while_laying_the_tree(self) -> None:
+        error = OSError(errno.ENOSPC, "No space left on device")
+        self.assertIn("the disk is full; make room", tree.overlay_trouble(self.top, self.top, error))
+        self.assertIn("make room", advice(error))
+
+
+class Packages(unittest.TestCase):
+    """What is missing, and who may install it."""
+
+    LACKING = {"no-such-program": "nosuch", "/no/such/file": "nosuch", "sh": "dash"}
+
+    def require(self, root: bool, terminal: bool, answer: str = "n") -> mock.Mock:
+        """deps.require() on a pretended machine; returns the mocked apt_install."""
+        with mock.patch("os.geteuid", return_value=0 if root else 1000), \
+                mock.patch("sys.stdin.isatty", return_value=terminal, create=True), \
+                mock.patch("sys.stdout.isatty", return_value=terminal, create=True), \
+                mock.patch("builtins.input", return_value=answer), \
+                mock.patch("swapkunit.deps.apt_install") as install:
+            deps.require(self.LACKING)
+        return install
+
+    def test_missing_ones_once_each(self) -> None:
+        self.assertEqual(deps.missing(self.LACKING), ["nosuch"])
+
+    def test_root_without_a_terminal_installs(self) -> None:
+        install = self.require(root=True, terminal=False)
+        self.assertEqual(install.call_args[0][0][-1], "nosuch")
+
+    def test_user_without_a_terminal_gets_the_command(self) -> None:
+        with self.assertRaisesRegex(SwapKunitError, "run: sudo apt-get install .* nosuch"):
+            self.require(root=False, terminal=False)
+
+    def test_terminal_asks(self) -> None:
+        self.assertTrue(self.require(root=True, terminal=True, answer="").called)
+        with self.assertRaisesRegex(SwapKunitError, "install it with: apt-get install"):
+            self.require(root=True, terminal=True, answer="n")
+
+
+class Places(unittest.TestCase):
+    """The default output directory."""
+
+    def test_by_kernel_and_config(self) -> None:
+        fetched = Kernel(Path("/c/linux"), "7.3.4", "Debian", False)
+        self.assertEqual(default_out(fetched, []).parts[-2:], ("7.3", "default"))
+        self.assertEqual(default_out(fetched, ["kasan", "smp"]).parts[-1], "kasan+smp")
+        given = Kernel(Path("/home/me/my linux"), "7.3.4", "given", True)
+        self.assertRegex(str(default_out(given, [])), r"/my_linux-[0-9a-f]{8}/default$")
+
+    def test_clone_in_a_path_with_a_space(self) -> None:
+        kernel = Kernel(Path("/c/linux"), "7.3.4", "Debian", False)
+        with mock.patch("swapkunit.layout.REPO", Path("/home/me/my clone")):
+            self.assertNotIn(" ", str(default_out(kernel, [])))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The program from outside: exit codes, messages, what it leaves behind."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from swapkunit.verbs import closing_counts, unittest_counts
+
+from .support import REPO, Scratch, fingerprint, git, make_kernel, write
+
+
+class CommandLine(Scratch):
+    """Runs ./swap-kunit on the miniature kernel."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.kernel = make_kernel(self.top / "linux")
+        self.out = self.top / "out"
+        self.suites({"swap_a": ["pass_1", "pass_2"]})
+
+    def suites(self, suites: dict[str, list[str]]) -> None:
+        """What the fake UML has."""
+        os.environ["FAKE_SUITES"] = json.dumps(suites)
+
+    def run_it(self, *words: str | Path) -> tuple[int, str]:
+        """swap-kunit run on the miniature kernel."""
+        done = self.program("run", "--ksrc", self.kernel, "--out", self.out, *words)
+        return done.status, done.output
+
+    def made(self) -> int:
+        """How often vmlinux was made."""
+        return len((self.out / "build/made").read_text().splitlines())
+
+
+class Statuses(CommandLine):
+    """0, 1, 2, 125."""
+
+    def test_good(self) -> None:
+        status, output = self.run_it()
+        self.assertEqual((status, output.splitlines()[-1]), (0, "2 passed, 0 failed, 0 skipped"), output)
+        self.assertIn("kernel     Linux 7.3.4, given directory", output)
+
+    def test_failure_and_crash(self) -> None:
+        self.suites({"swap_a": ["pass_1", "fail_2", "crash_3", "skip_4"]})
+        status, output = self.run_it()
+        self.assertEqual((status, output.splitlines()[-1]), (1, "1 passed, 2 failed, 1 skipped"), output)
+        self.assertIn("failed     swap_a.fail_2", output)
+        self.assertIn("the rule is broken", output)
+        self.assertIn("crashed    swap_a.crash_3", output)
+        self.assertIn("skipped    this kernel has no such thing: 1 case", output)
+
+    def test_compile_error(self) -> None:
+        write(self.kernel / "mm/swapfile.c", "BROKEN\n")
+        status, output = self.run_it()
+        self.assertEqual(status, 125, output)
+        self.assertIn("error: expected identifier before BROKEN", output)
+        self.assertIn("swap-kunit: the kernel under test does not build", output)
+
+    def test_kernel_that_does_not_boot(self) -> None:
+        os.environ["FAKE_BOOT"] = "panic"
+        self.assertEqual(self.run_it()[0], 125)
+
+    def test_wrong_use(self) -> None:
+        old = make_kernel(self.top / "old", Makefile="VERSION = 5\nPATCHLEVEL = 4\nSUBLEVEL = 1\n")
+        headers = write(self.top / "headers/Makefile", "VERSION = 7\nPATCHLEVEL = 3\n").parent
+        for words, text in (
+                (["--ksrc", self.top / "nowhere"], "there is no such directory"),
+                (["--ksrc", self.top], "it is not a kernel tree"),
+                (["--ksrc", old], "it is Linux 5.4.1, and UML with KUnit is usable here from 5.10"),
+                (["--ksrc", headers], "lacks mm/swapfile.c"),
+                (["--ksrc", self.kernel, "--kernel", "7.3"], "exclude each other"),
+                (["--kernel", "newest"], "no kernel 'newest'"),
+                (["--kernel", "4.19"], "cannot test Linux 4.19"),
+                (["--ksrc", self.kernel, "--config", "nothing"], "no Kconfig fragment 'nothing'"),
+                (["--ksrc", self.kernel, "--filter", "swap_x"], "no case matches the filter swap_x"),
+                (["--ksrc", self.kernel, "--out", self.top / "a b"], "no space or colon"),
+                (["--ksrc", self.kernel, "--out", self.kernel / "Makefile/x"], "Not a directory"),
+                (["--jobs", "none"], "'none' is no number from 1 on"),
+                (["--timeout", "0"], "'0' is no number of seconds above 0"),
+                (["--no-such-option"], "unrecognized arguments: --no-such-option")):
+            with self.subTest(words):
+                out = [] if "--out" in words else ["--out", self.out]
+                done = self.program("run", *words, *out)
+                self.assertEqual(done.status, 2, done.output)
+                self.assertRegex(done.output, f"swap-kunit: .*({text}).*;")
+                self.assertNotIn("Traceback", done.output)
+
+    def test_unmet_symbol_names_its_dependency(self) -> None:
+        os.environ["FAKE_CONFIG"] = "drop"
+        fragment = write(self.top / "special.config", "CONFIG_SPECIAL=y\n")
+        status, output = self.run_it("--config", str(fragment))
+        self.assertEqual(status, 2, output)
+        self.assertIn("CONFIG_SPECIAL=y", output)
+        self.assertIn("it depends on NET=y (add CONFIG_NET=y to the fragment)", output)
+
+    def test_every_verb_has_help(self) -> None:
+        for verb in ("run", "build", "list", "tree", "fetch", "test", "clean"):
+            done = self.program(verb, "--help")
+            self.assertEqual(done.status, 0)
+            self.assertIn("exit status", done.output)
+
+
+class Files(CommandLine):
+    """What a run leaves in the output directory, and in the source: nothing."""
+
+    def test_source_is_untouched(self) -> None:
+        git(self.kernel, "init", "-q")
+        git(self.kernel, "add", ".")
+        git(self.kernel, "commit", "-qm", "all")
+        git(self.kernel, "status")
+        before = fingerprint(self.kernel)
+        for _ in range(2):
+            self.assertEqual(self.run_it()[0], 0)
+        self.assertEqual(fingerprint(self.kernel), before)
+
+    def test_two_runs_give_the_same_files(self) -> None:
+        self.suites({"swap_b": ["param_1", "crash_2"], "swap_a": ["pass_1", "fail_2"]})
+        names = ("ktap.log", "results.json", "junit.xml", "decisions.txt")
+        self.run_it()
+        first = [(self.out / name).read_bytes() for name in names]
+        self.run_it("-j", "1")
+        self.assertEqual([(self.out / name).read_bytes() for name in names], first)
+        self.assertEqual((self.out / "decisions.txt").read_text().splitlines()[0], "swap_b.param_1[] A0:0 D1")
+        self.assertEqual(json.loads(first[1])["kernel"], "7.3.4")
+
+    def test_edit_is_built_and_seen(self) -> None:
+        self.run_it()
+        write(self.kernel / "mm/swapfile.c", "BROKEN\n")
+        self.assertEqual(self.run_it()[0], 125)
+        write(self.kernel / "mm/swapfile.c", "int mended;\n")
+        self.assertEqual(self.run_it()[0], 0)
+
+    def test_configured_again_only_when_asked_otherwise(self) -> None:
+        configured = self.out / "build/configured"
+        fragment = write(self.top / "some.config", "CONFIG_KUNIT=y\n")
+        for words, times in (([], 1), ([], 1), (["--config", str(fragment)], 1)):
+            self.run_it(*words)
+            self.assertEqual(len(configured.read_text().splitlines()), times, words)
+        write(fragment, "CONFIG_NET=y\n")
+        self.run_it("--config", str(fragment))
+        self.assertEqual(len(configured.read_text().splitlines()), 2)
+
+    def test_other_kernel_in_the_same_output_directory(self) -> None:
+        self.run_it()
+        self.kernel = make_kernel(self.top / "other")
+        write(self.kernel / "mm/swapfile.c", "BROKEN\n")
+        self.assertEqual(self.run_it()[0], 125)
+
+    def test_space_in_the_source_path(self) -> None:
+        self.kernel = self.kernel.rename(self.top / "my linux")
+        self.assertEqual(self.run_it()[0], 0)
+
+    def test_outer_make_does_not_reach_the_kernels(self) -> None:
+        done = subprocess.run(["make", "-C", REPO, "run", f"KSRC={self.kernel}", f"O={self.out}", "J=1",
+                               "V=0", "FILTER=swap_a.pass_1"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("1 passed, 0 failed, 0 skipped\n", done.stdout)
+        self.assertIn("vmlinux", (self.out / "build/made").read_text())
+
+    def test_tree_verb(self) -> None:
+        done = self.program("tree", "--ksrc", self.kernel, "--tree", self.top / "plain")
+        self.assertEqual(done.status, 0, done.output)
+        self.assertTrue((self.top / "plain/mm/kunit/.kunitconfig").exists())
+        done = self.program("tree", "--ksrc", self.kernel, "--tree", self.kernel)
+        self.assertEqual(done.status, 2)
+        self.assertIn("files in it that are not from swap-kunit", done.output)
+
+    def test_list_and_clean(self) -> None:
+        done = self.program("list", "--ksrc", self.kernel, "--out", self.out)
+        self.assertEqual(done.output.splitlines()[-2:], ["swap_a.pass_1", "swap_a.pass_2"])
+        self.assertEqual(self.program("clean", "--out", self.kernel).status, 2)
+        self.assertEqual(self.program("clean", "--out", self.out).status, 0)
+        self.assertFalse(self.out.exists())
+
+
+class Locking(CommandLine):
+    """Two runs in one output directory."""
+
+    def test_second_run_names_the_first(self) -> None:
+        code = ("import sys; from pathlib import Path; from swapkunit.layout import Layout\n"
+                f"with Layout(Path({str(self.out)!r})).lock(): print('held', flush=True); sys.stdin.read()")
+        holder = subprocess.Popen([sys.executable, "-c", code], cwd=REPO, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        try:
+            self.assertEqual(holder.stdout.readline(), "held\n")
+            status, output = self.run_it()
+            self.assertEqual(status, 2)
+            self.assertIn(f"process {holder.pid}", output)
+            self.assertIn("at work in it; wait for it, or give another one with --out", output)
+        finally:
+            holder.communicate("")
+        self.assertEqual(self.run_it()[0], 0)
+
+
+class Counting(unittest.TestCase):
+    """The sum that `test` prints."""
+
+    def test_unittest_output(self) -> None:
+        self.assertEqual(unittest_counts("..\nRan 12 tests in 1s\n\nOK\n"), [12, 0, 0])
+        self.assertEqual(unittest_counts("Ran 12 tests in 1s\n\nFAILED (failures=2, errors=1, skipped=3)\n"),
+                         [6, 3, 3])
+        self.assertEqual(unittest_counts("Traceback"), [0, 1, 0])
+
+    def test_closing_line(self) -> None:
+        self.assertEqual(closing_counts("3 passed, 2 failed, 1 skipped"), [3, 2, 1])
+        self.assertIsNone(closing_counts("log out/ktap.log"))
+
+
+if __name__ == "__main__":
+    unittest.main()

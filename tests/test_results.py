@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Leaves, known bugs, the verdict's counts, and the files made of them."""
+from __future__ import annotations
+
+import unittest
+from pathlib import Path
+from xml.etree import ElementTree
+
+from swapkunit import known_bugs, results
+from swapkunit.errors import SwapKunitError
+from swapkunit.known_bugs import KnownBug
+from swapkunit.ktap import Case, Suite
+from swapkunit.layout import Layout
+from swapkunit.results import FAIL, PASS, SKIPPED, Leaf
+
+from .support import Scratch, write
+
+PARAMETERS = ["        KTAP version 1", "        # Subtest: ra", "    # ra: EXPECTATION FAILED at x.c:1",
+              "    window of zram", "        not ok 1 zram", "        ok 2 ssd # SKIP no such disk",
+              "        ok 3 hdd", "    not ok 1 ra"]
+FAILED = ["fails: EXPECTATION FAILED at x.c:3", "expected 1, got 2"]
+
+
+def json_group(name: str, cases: dict[str, str], *groups: dict) -> dict:
+    """A group as kunit.py's JSON has it."""
+    return {"name": name, "sub_groups": list(groups),
+            "test_cases": [{"name": case, "status": status} for case, status in cases.items()]}
+
+
+class Leaves(unittest.TestCase):
+    """From kunit.py's JSON and the cases' lines."""
+
+    def test_parameters_get_their_own_text_and_reason(self) -> None:
+        tree = json_group("", {}, json_group("swap_a", {"plain": "PASS"}, json_group(
+            "ra", {"zram": "FAIL", "ssd": "SKIP", "hdd": "PASS"})))
+        suite = Suite("swap_a", [], [Case("swap_a", "ra", PARAMETERS),
+                                     Case("swap_a", "plain", ["    ok 2 plain"])])
+        leaves = results.leaves_of(tree, [suite])
+        self.assertEqual([(leaf.name, leaf.status) for leaf in leaves], [
+            ("swap_a.ra[zram]", FAIL), ("swap_a.ra[ssd]", SKIPPED), ("swap_a.ra[hdd]", PASS),
+            ("swap_a.plain", PASS)])
+        self.assertEqual(leaves[0].text, ["ra: EXPECTATION FAILED at x.c:1", "window of zram"])
+        self.assertEqual(leaves[1].reason, "no such disk")
+
+    def test_case_that_fails_though_all_its_parameters_pass(self) -> None:
+        tree = json_group("", {}, json_group("swap_a", {}, json_group("ra", {"zram": "PASS"})))
+        suite = Suite("swap_a", [], [Case("swap_a", "ra", ["        ok 1 zram", "    not ok 1 ra"])])
+        self.assertEqual([(leaf.name, leaf.status) for leaf in results.leaves_of(tree, [suite])],
+                         [("swap_a.ra[zram]", PASS), ("swap_a.ra", FAIL)])
+
+    def test_case_the_parser_does_not_know_is_a_failure(self) -> None:
+        tree = json_group("", {}, json_group("swap_a", {}))
+        suite = Suite("swap_a", [], [Case("swap_a", "lost", ["    ok 1 lost"])])
+        self.assertEqual(results.leaves_of(tree, [suite])[0].status, FAIL)
+
+
+class KnownBugs(Scratch):
+    """A listed failure is no news, anything else about the case is."""
+
+    BUG = KnownBug("two is one", "swap_a.fails", "expected 1, got 2")
+
+    def report(self, *leaves: Leaf, bug: KnownBug | None = None) -> results.Report:
+        """The report of leaves with one known bug."""
+        return known_bugs.apply(list(leaves), [bug or self.BUG])
+
+    def test_expected_failure_counts_nowhere(self) -> None:
+        report = self.report(Leaf("swap_a.fails", FAIL, FAILED), Leaf("swap_a.other", PASS))
+        self.assertEqual(report.closing_line(), "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(report.leaves[0].known, "two is one")
+
+    def test_other_text_still_fails(self) -> None:
+        report = self.report(Leaf("swap_a.fails", FAIL, [FAILED[0], "expected 1, got 3"]))
+        self.assertEqual(report.closing_line(), "0 passed, 1 failed, 0 skipped")
+
+    def test_second_fault_beside_the_known_one_still_fails(self) -> None:
+        second = ["fails: ASSERTION FAILED at x.c:9", "page is stale"]
+        report = self.report(Leaf("swap_a.fails", FAIL, FAILED + second))
+        self.assertEqual(report.count(FAIL), 1)
+
+    def test_passing_is_told_as_fixed(self) -> None:
+        report = self.report(Leaf("swap_a.fails", PASS))
+        self.assertEqual(report.fixed, ["two is one (swap_a.fails passes)"])
+        self.assertEqual(report.count(PASS), 1)
+
+    def test_crash(self) -> None:
+        crash = Leaf("swap_a.fails", FAIL, ["crashed: Kernel panic - not syncing: x"], fate="crashed")
+        self.assertEqual(self.report(crash).count(FAIL), 1)
+        bug = KnownBug("panics", "swap_a.fails", "crashed")
+        self.assertEqual(self.report(crash, bug=bug).count(FAIL), 0)
+
+    def test_parameters(self) -> None:
+        leaves = [Leaf("swap_a.fails[zram]", FAIL, FAILED), Leaf("swap_a.fails[ssd]", FAIL, FAILED)]
+        one = KnownBug("t", "swap_a.fails[zram]", "got 2")
+        self.assertEqual(self.report(*leaves, bug=one).count(FAIL), 1)
+        self.assertEqual(self.report(*leaves, bug=KnownBug("t", "swap_a.fails[*]", "got 2")).count(FAIL), 0)
+
+    def test_file(self) -> None:
+        write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\ncase = "a.b"\nexpect = "e"\n')
+        self.assertEqual(known_bugs.load(self.top, "7.3"), [KnownBug("t", "a.b", "e")])
+        self.assertEqual(known_bugs.load(self.top, "6.12"), [])
+        write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\n')
+        with self.assertRaisesRegex(SwapKunitError, "needs title, case and expect"):
+            known_bugs.load(self.top, "7.3")
+
+    def test_files_of_the_project_can_be_read(self) -> None:
+        for path in (Path(__file__).parent.parent / "configs/known_bugs").glob("*.toml"):
+            known_bugs.load(path.parent, path.stem)
+
+
+class Junit(Scratch):
+    """junit.xml."""
+
+    def test_statuses(self) -> None:
+        layout = Layout(self.top)
+        results.write_junit(layout, [
+            Leaf("swap_a.good", PASS), Leaf("swap_a.bad", FAIL, ["is \x1b[1m <bad>"]),
+            Leaf("swap_a.known", FAIL, ["x"], known="old"), Leaf("swap_b.off", SKIPPED, reason="no disk")])
+        suites = ElementTree.parse(self.top / "junit.xml").getroot()
+        first = suites[0]
+        self.assertEqual((first.get("name"), first.get("tests"), first.get("failures")), ("swap_a", "3", "1"))
+        self.assertEqual([[child.tag for child in case] for case in first], [[], ["failure"], ["skipped"]])
+        self.assertEqual(suites[1][0][0].get("message"), "no disk")
+
+
+if __name__ == "__main__":
+    unittest.main()
