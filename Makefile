@@ -7,6 +7,7 @@
 #   FILTER='swap_io.*'    which cases       O=dir       output directory
 #   J=n  jobs             V=1  whole build  LLVM=1 CC=gcc-12  for the kernel's make
 #   KUNIT_ARGS='mem=512M' for the UML's command line
+#   LINE=mm/swapfile.c:1137  for covers     UNCOVERED=1 RAISE=1  for coverage
 
 PYTHON ?= /usr/bin/python3
 export PYTHONUNBUFFERED := 1
@@ -31,9 +32,14 @@ tree:
 	@$(swap-kunit) tree $(kernel) $(call opt,--tree,TREE)
 fetch:
 	@$(swap-kunit) fetch $(call opt,--kernel,KERNEL)
+coverage:
+	@$(swap-kunit) coverage $(kernel) $(suites) $(if $(filter-out 0,$(UNCOVERED)),--uncovered) \
+		$(if $(filter-out 0,$(RAISE)),--raise)
+covers:
+	@$(swap-kunit) covers $(kernel) $(call q,$(LINE))
 test:
 	@$(swap-kunit) test $(if $(kernel) $(suites),-- $(kernel) $(suites))
 clean:
 	@$(swap-kunit) clean $(call opt,--out,O)
 
-.PHONY: help run list build tree fetch test clean
+.PHONY: help run list build tree fetch coverage covers test clean

@@ -83,14 +83,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> Parser:
-    """All verbs. A module with more verbs adds its own in add_verbs()."""
-    from . import verbs
+    """All verbs. A module with more verbs has a VERBS of its own."""
+    from . import coverage_verbs, verbs
     parser = Parser(prog="swap-kunit", epilog=EPILOG, allow_abbrev=False,
                     description="Run KUnit suites against the real swap code of a Linux kernel, "
                                 "built for ARCH=um.")
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True,
                                      parser_class=Parser)
-    for name, (function, parts, text) in verbs.VERBS.items():
+    for name, (function, parts, text) in {**verbs.VERBS, **coverage_verbs.VERBS}.items():
         verb = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
                                    epilog=EPILOG, allow_abbrev=False)
         if "kernel" in parts:

@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the suites reach of the swap code: table, unreached lines, floors, lcov info, pages."""
+"""What the suites reach of the swap code: figures, table, unreached lines."""
 from __future__ import annotations
 
-import json
-import math
-import os
-import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import commands, counters
+from . import counters
 from .counters import WATCHED, Counts, FileCounts, Tools
 from .errors import SwapKunitError
-from .layout import REPO
 
-FLOORS = REPO / "coverage/floor.json"
-LATEST = REPO / "coverage/html"
 FRAGMENT = "coverage"
 
 
@@ -80,12 +72,16 @@ def keep_notes(places: Places, build_mm: Path) -> None:
         shutil.copyfile(path, places.notes / path.name)
 
 
-def collect(places: Places, tools: Tools, jobs: int) -> dict[str, Counts]:
-    """Suite -> counts of the run whose counters lie in places. Raises SwapKunitError."""
+def collect(places: Places, source: Path, tools: Tools, jobs: int) -> dict[str, Counts]:
+    """Suite -> counts of the run of the tree source whose counters lie in places. Raises SwapKunitError."""
     suites = counters.counts_by_suite(places.raw, places.notes, places.top / "merged", tools, jobs)
     if not any(suite != counters.BOOT for suite in suites):
         raise SwapKunitError(f"cannot tell coverage: no case wrote counters below {places.raw}; see the "
                              "consoles in the logs beside it for why none came to its end")
+    text = {name: source_lines(source / name) for name in WATCHED}
+    for counts in suites.values():
+        for name, file_counts in counts.items():
+            file_counts.settle_functions(text[name])
     return suites
 
 
@@ -180,12 +176,16 @@ def uncovered(total: Counts, source: Path) -> str:
             never = " (never called)" if not calls else ""
             rows.append(f"{name} {function or 'outside functions'}{'()' * bool(function)}: {code} of "
                         f"{sum(first <= line <= last for line in counts.lines) or code} lines{never}")
-            for gap in mine[:1] if never else mine:
-                end = mine[-1].last if never else gap.last
-                where = f"{name}:{gap.first}{f'-{end}' if end != gap.first else ''}"
-                shown = text[gap.first - 1].strip()[:70] if gap.first <= len(text) else ""
-                rows.append(f"  {where:<28} {shown}")
+            whole = Gap(mine[0].first, mine[-1].last, code, function)
+            rows += [gap_line(name, gap, text) for gap in ([whole] if never else mine)]
     return "\n".join(rows)
+
+
+def gap_line(name: str, gap: Gap, text: list[str]) -> str:
+    """FILE:FIRST-LAST and the first line's text."""
+    where = f"{name}:{gap.first}{f'-{gap.last}' if gap.last != gap.first else ''}"
+    shown = text[gap.first - 1].strip()[:70] if gap.first <= len(text) else ""
+    return f"  {where:<28} {shown}".rstrip()
 
 
 def source_lines(path: Path) -> list[str]:
@@ -206,7 +206,7 @@ def to_json(total: Counts, suites: dict[str, Counts], kernel: str, source: Path)
                for what, ratio in (("lines", lines), ("functions", functions), ("branches", branches))},
             "uncovered": [{"first": gap.first, "last": gap.last, "function": gap.function}
                           for gap in gaps(counts)],
-            "functions_reached": {function: {"first": first, "last": last, "calls": calls}
+            "function_counts": {function: {"first": first, "last": last, "calls": calls}
                                   for function, (first, last, calls) in counts.functions.items()},
             "line_counts": counts.lines,
             "branch_counts": counts.branches,

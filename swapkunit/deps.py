@@ -21,7 +21,7 @@ FETCH = {
     "apt-get": "apt", "dpkg-deb": "dpkg", "tar": "tar", "xz": "xz-utils",
     "/usr/share/keyrings/debian-archive-keyring.*": "debian-archive-keyring",
 }
-COVERAGE = {"lcov": "lcov", "genhtml": "lcov", "gcov": "gcc"}
+COVERAGE = {"lcov": "lcov", "genhtml": "lcov", "gcov": "gcc", "gcov-tool": "gcc"}
 
 
 def missing(wanted: dict[str, str]) -> list[str]:

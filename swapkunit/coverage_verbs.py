@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The verbs `coverage` and `covers`."""
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+from . import counters, coverage as figures, covers as lookup, deps, floors, lcov, session as sessions, source
+from .counters import BOOT, Counts, Tools
+from .coverage import FRAGMENT, Places
+from .errors import FAILED, GOOD, SwapKunitError
+from .kernel import examine
+from .layout import default_out
+from .session import Request, Session
+from .verdict import relative, verdict
+
+
+def coverage(args: argparse.Namespace) -> int:
+    """Build with counters, run, say what was reached."""
+    from .verbs import announce, request_of
+    deps.require(deps.COVERAGE)
+    tools = tools_of(args)
+    request = request_of(args)
+    standard = is_standard(request)
+    request.config = with_fragment(request.config)
+    session = sessions.open_session(request)
+    places = Places(session.layout.out / "coverage")
+    announce(session)
+    with session.layout.lock():
+        sessions.build_kernel(session)
+        figures.prepare(places)
+        request.kernel_args.append(f"swap_kunit_coverage={places.raw}")
+        results = sessions.run_suites(session)
+        report = sessions.make_report(session, results)
+        with session.stage("coverage"):
+            figures.keep_notes(places, session.layout.build / "mm")
+            suites = figures.collect(places, session.kernel.path, tools, request.jobs)
+            total = figures.total_of(suites)
+            write_files(session, places, suites, total)
+        with session.stage("pages"):
+            lcov.make_pages(places.info, places.html, session.kernel.path, title(session))
+    if args.uncovered:
+        print(figures.uncovered(total, session.kernel.path))
+    print(verdict(session.kernel, request.config, session.layout, results, report, session.stages))
+    print(f"\n{figures.table(total)}\n\n{where(places)}", flush=True)
+    whole = standard and not results.interrupted
+    status = check_floors(session, total, args.raise_floors) if whole else not_checked(args)
+    return FAILED if report.count("failed") or results.interrupted else status
+
+
+def tools_of(args: argparse.Namespace) -> Tools:
+    """gcov and gcov-tool of the compiler asked for. Raises SwapKunitError when one is missing."""
+    tools = counters.tools_for(args.make_option)
+    for tool in (tools.gcov, tools.gcov_tool):
+        if shutil.which(tool) is None:
+            raise SwapKunitError(f"cannot read coverage counters: there is no {tool}, which belongs to the "
+                                 "compiler asked for; install that compiler's package, or leave CC= out")
+    return tools
+
+
+def with_fragment(config: list[str]) -> list[str]:
+    """config with the coverage fragment in it."""
+    return config if FRAGMENT in config else [*config, FRAGMENT]
+
+
+def is_standard(request: Request) -> bool:
+    """Whether all suites run, in the configuration the floors are meant for."""
+    return not (request.filters or request.kunitconfig or request.kernel_args
+                or set(request.config) - {FRAGMENT})
+
+
+def title(session: Session) -> str:
+    """The pages' title."""
+    return f"swap code of Linux {session.kernel.version} reached by KUnit"
+
+
+def write_files(session: Session, places: Places, suites: dict[str, Counts], total: Counts) -> None:
+    """coverage.info and coverage.json."""
+    kernel = session.kernel
+    places.info.write_text(lcov.tracefile(suites, kernel.path))
+    places.json.write_text(json.dumps(figures.to_json(total, suites, kernel.version, kernel.path)) + "\n")
+
+
+def where(places: Places) -> str:
+    """Where the results lie."""
+    latest = lcov.LATEST if lcov.point_latest(places.html) else places.html
+    return (f"pages      {relative(latest / 'index.html')}\nlcov info  {relative(places.info)}\n"
+            f"JSON       {relative(places.json)}\n"
+            "which tests reach a line: swap-kunit covers mm/swapfile.c:LINE (make covers LINE=...)")
+
+
+def check_floors(session: Session, total: Counts, lift: bool) -> int:
+    """Compare with coverage/floor.json, or lift its floors; the exit status."""
+    series = session.kernel.series
+    reached = {name: figures.ratios(counts)[0].percent for name, counts in total.items()}
+    known = floors.load()
+    found = floors.below(known, series, reached)
+    for text in found:
+        print(f"below      {text}")
+    if lift:
+        rose = floors.raise_floors(known, series, reached)
+        if rose:
+            floors.save(known)
+        print("\n".join(f"raised     {text}" for text in rose) or "floors     none rises")
+    elif not found:
+        print(f"floors     all kept ({relative(floors.FLOORS)})" if series in known else
+              f"floors     none are set for Linux {series} in {relative(floors.FLOORS)}; --raise sets them")
+    return FAILED if found else GOOD
+
+
+def not_checked(args: argparse.Namespace) -> int:
+    """Floors mean all suites in the standard configuration."""
+    print("floors     not checked: they are meant for all suites without other options")
+    return FAILED if args.raise_floors else GOOD
+
+
+def coverage_options(parser: argparse.ArgumentParser) -> None:
+    """coverage's own arguments."""
+    parser.add_argument("--uncovered", action="store_true",
+                        help="print the lines no case reaches, by function (make: UNCOVERED=1)")
+    parser.add_argument("--raise", dest="raise_floors", action="store_true",
+                        help="write what is reached into coverage/floor.json where it is higher "
+                             "(make: RAISE=1)")
+
+
+# -- covers ------------------------------------------------------------------
+
+
+def covers(args: argparse.Namespace) -> int:
+    """Name the tests that reach a line of the last coverage run; FAILED when none does."""
+    how = coverage_command(args)
+    run = lookup.open_run(Places(out_of(args, how) / "coverage"), how)
+    place = lookup.parse_place(args.place, run.report)
+    tools = tools_of(args)
+    found = lookup.index(run, tools, args.jobs)
+    result = lookup.answer(run, found, place)
+    if edited_since(run, place.file):
+        result.notes.append(f"{place.file} was edited after the coverage run; line numbers are as they "
+                            f"were then; for new ones: {how}")
+    print(lookup.render(result, sum(case != BOOT for case in found.cases)))
+    return GOOD if any(case != BOOT for case, _ in result.reached) else FAILED
+
+
+def edited_since(run: lookup.Run, name: str) -> bool:
+    """Whether the user's file is younger than the run."""
+    try:
+        return (run.source / name).stat().st_mtime > run.places.json.stat().st_mtime
+    except OSError:
+        return False
+
+
+def out_of(args: argparse.Namespace, how: str) -> Path:
+    """The output directory of `coverage` with the same options; nothing is fetched for that."""
+    if args.out is not None:
+        return args.out.absolute()
+    config = with_fragment(args.config or [])
+    if args.ksrc is not None:
+        return default_out(examine(args.ksrc), config)
+    asked = args.kernel or source.known_kernels().default
+    here = next((entry for entry in source.cached() if source.matches(asked, entry.debian_version)), None)
+    if here is None:
+        raise SwapKunitError(f"cannot tell which tests reach a line: Linux {asked} was never fetched, so "
+                             f"there is no coverage run of it; make one with: {how}")
+    return default_out(here.kernel(), config)
+
+
+def coverage_command(args: argparse.Namespace) -> str:
+    """The `coverage` command that goes with the options of `covers`."""
+    words = ["./swap-kunit", "coverage"]
+    for option, value in (("--ksrc", args.ksrc), ("--kernel", args.kernel),
+                          ("--config", ",".join(args.config or [])), ("--out", args.out)):
+        words += [option, str(value)] if value else []
+    return shlex.join(words)
+
+
+def covers_options(parser: argparse.ArgumentParser) -> None:
+    """covers' own argument."""
+    parser.add_argument("place", metavar="FILE:LINE",
+                        help="such as mm/swapfile.c:1137, or FILE:FUNCTION (make: LINE=); the exit status "
+                             "is 1 when no test reaches it")
+
+
+VERBS = {
+    "coverage": (coverage, ("kernel", "run", coverage_options),
+                 "run the suites on a kernel that counts, and tell which swap code they reach"),
+    "covers": (covers, ("kernel", covers_options),
+               "name the tests that reached a line in the last coverage run"),
+}
