@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import re
 import selectors
 import time
 from dataclasses import dataclass, field
@@ -108,7 +109,6 @@ class Job:
     suite: str
     glob: str
     cases: list[str]
-    attempt: int = 0
 
 
 def plan(cases: list[str], chosen: list[str], filters: list[str], durations: dict[str, float]) -> list[Job]:
@@ -172,7 +172,7 @@ class Runner:
 
     def _start(self, job: Job) -> Uml:
         args = kernel_arguments([*self.options.kernel_args, f"kunit.filter_glob={job.glob}"])
-        name = job.suite if not job.attempt and len(job.cases) > 1 else f"{job.suite}.{job.cases[0]}"
+        name = re.sub(r"[^\w.-]", "_", job.glob)
         uml = Uml(self.binary, args, self.logs / f"{name}.log", self._scratch)
         self._running[uml] = job
         self.umls += 1
@@ -219,8 +219,7 @@ class Runner:
         culprit = uml.console.running if uml.console.running in left else left[0]
         fate, reason = fault or ("crashed", "the kernel ended without a word")
         self._blame(job, culprit, fate, reason, uml.console.pending)
-        return [Job(job.suite, f"{job.suite}.{name}", [name], job.attempt + 1)
-                for name in left if name != culprit]
+        return [Job(job.suite, f"{job.suite}.{name}", [name]) for name in left if name != culprit]
 
     def _boot_failed(self, uml: Uml, job: Job, ended_by: str) -> None:
         """A kernel that listed its cases but did not start KUnit this time."""
