@@ -80,6 +80,10 @@ MECHANISMS = (
               "swap-in from a synchronous device goes through the swap cache"),
     Mechanism("READ_BATCHED", ("mm/page_io.c",), "swap_read_submit|__swap_read_unplug",
               r"\bops->submit_read\b", "neighbouring reads become one bio"),
+    Mechanism("BAD_SLOT_TWICE_REFUSED", ("mm/swapfile.c",), "swap_cluster_setup_bad_slot",
+              r"\b__swap_table_xchg\b", "a bad slot named twice in the header is refused"),
+    Mechanism("DEFAULT_PRIO_COUNTS_DOWN", ("mm/swapfile.c",), None, r"\bleast_priority\b",
+              "areas without a priority get a lower one each"),
     Mechanism("ROTATE_BY_FLAG", ("mm/swapfile.c",), None,
               r"if\s*\(\s*!\s*\(\s*\w+->flags\s*&\s*SWP_SOLIDSTATE\s*\)\s*\)\s*"
               r"atomic_dec\s*\(\s*&nr_rotate_swap",

@@ -80,6 +80,7 @@ struct swap_cluster_facts {
  * @fail_charge: a charge is due; true makes it fail as if the limit were hit
  * @fail_table: the swap code allocates a table of its own: of a cluster, of
  *	counts too large for a slot; true makes it fail
+ * @fail_alloc: swapfile.c is about to allocate; true makes it fail
  * @zswap_stored: zswap was offered the folio of @entry, and took it or not
  * @zswap_loaded: zswap was asked for the folio of @entry, and had it or not
  *
@@ -90,6 +91,7 @@ struct swap_seams {
 	void (*allocated)(swp_entry_t entry, unsigned int nr);
 	bool (*fail_charge)(struct folio *folio);
 	bool (*fail_table)(void);
+	bool (*fail_alloc)(void);
 	void (*zswap_stored)(swp_entry_t entry, bool stored);
 	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
 };
@@ -112,7 +114,9 @@ void swap_kunit_walk_lists(struct swap_info_struct *si,
 unsigned int swap_kunit_cluster_size(void);
 unsigned int swap_kunit_orders(void);
 unsigned int swap_kunit_areas_used(void);
-int swap_kunit_show(struct swap_info_struct *si, char *buf, size_t size);
+void swap_kunit_proc_swaps(loff_t skip, char *buf, size_t size);
+bool swap_kunit_proc_swaps_changed(int *event);
+int swap_kunit_allocations(void);
 /* These act. */
 void swap_kunit_drain_hints(void);
 unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *folio);
@@ -120,6 +124,7 @@ void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force);
 void swap_kunit_set_writeok(struct swap_info_struct *si, bool on);
 void swap_kunit_flush_work(struct swap_info_struct *si);
 void swap_kunit_zero_lists(struct swap_info_struct *si);
+unsigned long swap_kunit_users(struct swap_info_struct *si);
 bool swap_kunit_users_dead(struct swap_info_struct *si);
 void swap_kunit_kill_users(struct swap_info_struct *si);
 void swap_kunit_revive_users(struct swap_info_struct *si);

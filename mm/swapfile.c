@@ -11,33 +11,23 @@
 } while (0)
 #endif
 
-/* Tables of the swap code's own. */
-static inline void *swap_seam_kzalloc(size_t size, gfp_t gfp)
-{
-	return swap_seam_fail_table() ? NULL : kzalloc(size, gfp);
-}
-
-static inline void *swap_seam_kmem_cache_zalloc(struct kmem_cache *cache, gfp_t gfp)
-{
-	return swap_seam_fail_table() ? NULL : kmem_cache_zalloc(cache, gfp);
-}
-
-static inline struct page *swap_seam_alloc_page(gfp_t gfp)
-{
-	return swap_seam_fail_table() ? NULL : alloc_page(gfp);
-}
-
-#undef kzalloc
-#define kzalloc swap_seam_kzalloc
-#undef kmem_cache_zalloc
-#define kmem_cache_zalloc swap_seam_kmem_cache_zalloc
-#undef alloc_page
-#define alloc_page swap_seam_alloc_page
-
+#include "swap_kunit_alloc.h"
 #include "swapfile_real.c"
 #include <linux/seq_file.h>
 
 const struct swap_seams *swap_seams;
+
+/**
+ * swap_kunit_allocations() - what swapfile.c has allocated and not yet freed
+ *
+ * One for each piece of memory, for zswap's trees and the address spaces of an
+ * area, and for the swap_info_struct and its reference, which stay for the
+ * next area. Return: their number, by which to compare.
+ */
+int swap_kunit_allocations(void)
+{
+	return atomic_read(&swap_seam_live);
+}
 
 unsigned int swap_kunit_cluster_size(void)
 {
@@ -367,6 +357,23 @@ void swap_kunit_kill_users(struct swap_info_struct *si)
 	wait_for_completion(&si->comp);
 }
 
+/**
+ * swap_kunit_users() - who pins the area at the moment
+ * @si: the area, switched on
+ *
+ * Context: sleeps. Return: their number.
+ */
+unsigned long swap_kunit_users(struct swap_info_struct *si)
+{
+	unsigned long users;
+
+	percpu_ref_switch_to_atomic_sync(&si->users);
+	/* The area itself holds one while it is on. */
+	users = atomic_long_read(&si->users.data->count) - 1;
+	percpu_ref_switch_to_percpu(&si->users);
+	return users;
+}
+
 void swap_kunit_revive_users(struct swap_info_struct *si)
 {
 	reinit_completion(&si->comp);
@@ -375,18 +382,38 @@ void swap_kunit_revive_users(struct swap_info_struct *si)
 #endif
 
 /**
- * swap_kunit_show() - the area's line of /proc/swaps
- * @si: the area, or NULL for the heading
+ * swap_kunit_proc_swaps() - read /proc/swaps through its own operations
+ * @skip: lines to leave out, as a second read(2) starts behind the first
  * @buf: filled in, with a terminating 0
  * @size: of @buf, in bytes
- *
- * Return: length of the line.
  */
-int swap_kunit_show(struct swap_info_struct *si, char *buf, size_t size)
+void swap_kunit_proc_swaps(loff_t skip, char *buf, size_t size)
 {
-	struct seq_file seq = { .buf = buf, .size = size };
+	struct seq_file seq = { .buf = buf, .size = size - 1 };
+	void *v;
 
-	swap_show(&seq, si ? (void *)si : SEQ_START_TOKEN);
-	buf[min(seq.count, size - 1)] = '\0';
-	return seq.count;
+	mutex_init(&seq.lock);
+	for (v = swap_start(&seq, &skip); v; v = swap_next(&seq, v, &skip))
+		swap_show(&seq, v);
+	swap_stop(&seq, v);
+	buf[seq.count] = '\0';
+}
+
+/**
+ * swap_kunit_proc_swaps_changed() - what poll(2) on /proc/swaps says
+ * @event: the reader's place, as open(2) and each poll leave it
+ *
+ * Return: areas have come or gone since.
+ */
+bool swap_kunit_proc_swaps_changed(int *event)
+{
+	struct seq_file seq = { .poll_event = *event };
+	struct file *file = kzalloc(sizeof(*file), GFP_KERNEL | __GFP_NOFAIL);
+	__poll_t polled;
+
+	file->private_data = &seq;
+	polled = swaps_poll(file, NULL);
+	kfree(file);
+	*event = seq.poll_event;
+	return polled & EPOLLPRI;
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Seams at the allocations of swapfile.c: each can be made to fail, and what
+ * is allocated and not yet freed is counted. Included last before the real
+ * file; they pass straight through unless a case has armed them.
+ */
+#ifndef _MM_SWAP_KUNIT_ALLOC_H
+#define _MM_SWAP_KUNIT_ALLOC_H
+
+#include <linux/percpu.h>
+#include <linux/percpu-refcount.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "swap_kunit_seams.h"
+
+static atomic_t swap_seam_live = ATOMIC_INIT(0);
+
+static inline bool swap_seam_fail_alloc(void)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	return seams && seams->fail_alloc && seams->fail_alloc();
+}
+
+static inline void *swap_seam_got(void *mem)
+{
+	if (mem)
+		atomic_inc(&swap_seam_live);
+	return mem;
+}
+
+static inline int swap_seam_began(int err)
+{
+	if (!err)
+		atomic_inc(&swap_seam_live);
+	return err;
+}
+
+static inline void swap_seam_gave(const void *mem)
+{
+	if (mem)
+		atomic_dec(&swap_seam_live);
+}
+
+#define SWAP_SEAM_ALLOC(name, proto, args)					\
+static inline __maybe_unused void *swap_seam_##name proto			\
+{										\
+	return swap_seam_fail_alloc() ? NULL : swap_seam_got(name args);	\
+}
+
+#define SWAP_SEAM_FREE(name)							\
+static inline __maybe_unused void swap_seam_##name(const void *mem)		\
+{										\
+	swap_seam_gave(mem);							\
+	name(mem);								\
+}
+
+/* Tables of the swap code's own: of a cluster, of counts too large for a slot. */
+#define SWAP_SEAM_TABLE(name, proto, args)					\
+static inline __maybe_unused void *swap_seam_##name proto			\
+{										\
+	return swap_seam_fail_table() || swap_seam_fail_alloc() ? NULL :	\
+	       swap_seam_got(name args);					\
+}
+
+SWAP_SEAM_ALLOC(kmalloc, (size_t size, gfp_t gfp), (size, gfp))
+SWAP_SEAM_TABLE(kzalloc, (size_t size, gfp_t gfp), (size, gfp))
+SWAP_SEAM_ALLOC(kvzalloc, (size_t size, gfp_t gfp), (size, gfp))
+SWAP_SEAM_ALLOC(kvcalloc, (size_t n, size_t size, gfp_t gfp), (n, size, gfp))
+SWAP_SEAM_ALLOC(kvmalloc_array, (size_t n, size_t size, gfp_t gfp), (n, size, gfp))
+SWAP_SEAM_ALLOC(vzalloc, (unsigned long size), (size))
+SWAP_SEAM_TABLE(kmem_cache_zalloc, (struct kmem_cache *cache, gfp_t gfp), (cache, gfp))
+SWAP_SEAM_FREE(kfree)
+SWAP_SEAM_FREE(kvfree)
+SWAP_SEAM_FREE(vfree)
+
+static inline __maybe_unused void swap_seam_cache_free(struct kmem_cache *cache, void *mem)
+{
+	swap_seam_gave(mem);
+	kmem_cache_free(cache, mem);
+}
+
+static inline __maybe_unused struct page *swap_seam_alloc_page(gfp_t gfp)
+{
+	return swap_seam_fail_table() || swap_seam_fail_alloc() ? NULL : alloc_page(gfp);
+}
+
+static inline __maybe_unused void __percpu *swap_seam_percpu_alloc(size_t size, size_t align)
+{
+	void __percpu *mem = swap_seam_fail_alloc() ? NULL : __alloc_percpu(size, align);
+
+	swap_seam_got((void __force *)mem);
+	return mem;
+}
+
+static inline __maybe_unused void swap_seam_percpu_free(void __percpu *mem)
+{
+	swap_seam_gave((void __force *)mem);
+	free_percpu(mem);
+}
+
+static inline __maybe_unused int swap_seam_ref_init(struct percpu_ref *ref,
+						    percpu_ref_func_t *release,
+						    unsigned int flags, gfp_t gfp)
+{
+	return swap_seam_fail_alloc() ? -ENOMEM :
+	       swap_seam_began(percpu_ref_init(ref, release, flags, gfp));
+}
+
+static inline __maybe_unused void swap_seam_ref_exit(struct percpu_ref *ref)
+{
+	swap_seam_gave(ref);
+	percpu_ref_exit(ref);
+}
+
+#undef kmalloc
+#undef kzalloc
+#undef kvzalloc
+#undef kvcalloc
+#undef kvmalloc_array
+#undef vzalloc
+#undef kmem_cache_zalloc
+#undef kmem_cache_free
+#undef alloc_page
+#undef kfree
+#undef kvfree
+#undef vfree
+#undef alloc_percpu
+#undef free_percpu
+
+#define kmalloc(size, gfp)		swap_seam_kmalloc(size, gfp)
+#define kzalloc(size, gfp)		swap_seam_kzalloc(size, gfp)
+#define kvzalloc(size, gfp)		swap_seam_kvzalloc(size, gfp)
+#define kvcalloc(n, size, gfp)		swap_seam_kvcalloc(n, size, gfp)
+#define kvmalloc_array(n, size, gfp)	swap_seam_kvmalloc_array(n, size, gfp)
+#define vzalloc(size)			swap_seam_vzalloc(size)
+#define kmem_cache_zalloc(cache, gfp)	swap_seam_kmem_cache_zalloc(cache, gfp)
+#define kmem_cache_free(cache, mem)	swap_seam_cache_free(cache, mem)
+#define alloc_page(gfp)			swap_seam_alloc_page(gfp)
+#define kfree(mem)			swap_seam_kfree(mem)
+#define kvfree(mem)			swap_seam_kvfree(mem)
+#define vfree(mem)			swap_seam_vfree(mem)
+#define alloc_percpu(type) \
+	((typeof(type) __percpu *)swap_seam_percpu_alloc(sizeof(type), __alignof__(type)))
+#define free_percpu(mem)		swap_seam_percpu_free(mem)
+#define percpu_ref_init(ref, release, flags, gfp) \
+	swap_seam_ref_init(ref, release, flags, gfp)
+#define percpu_ref_exit(ref)		swap_seam_ref_exit(ref)
+
+/* What other files of swap allocate for an area. */
+#define zswap_swapon(type, nr) \
+	(swap_seam_fail_alloc() ? -ENOMEM : swap_seam_began(zswap_swapon(type, nr)))
+#define zswap_swapoff(type) do {						\
+	atomic_dec(&swap_seam_live);						\
+	zswap_swapoff(type);							\
+} while (0)
+#define swap_cgroup_swapon(type, nr) \
+	(swap_seam_fail_alloc() ? -ENOMEM : swap_cgroup_swapon(type, nr))
+#define init_swap_address_space(type, nr) \
+	(swap_seam_fail_alloc() ? -ENOMEM : swap_seam_began(init_swap_address_space(type, nr)))
+#define exit_swap_address_space(type) do {					\
+	atomic_dec(&swap_seam_live);						\
+	exit_swap_address_space(type);						\
+} while (0)
+#define sio_pool_init() \
+	(swap_seam_fail_alloc() ? -ENOMEM : sio_pool_init())
+
+#endif /* _MM_SWAP_KUNIT_ALLOC_H */
