@@ -81,6 +81,9 @@ struct swap_cluster_facts {
  * @fail_table: the swap code allocates a table of its own: of a cluster, of
  *	counts too large for a slot; true makes it fail
  * @fail_alloc: swapfile.c is about to allocate; true makes it fail
+ * @fail_swapin_alloc: a folio to read into is due; true makes the allocation
+ *	fail. No lock is held: this one may sleep
+ * @fail_swapin_charge: such a folio is to be charged; true makes it fail
  * @zswap_stored: zswap was offered the folio of @entry, and took it or not
  * @zswap_loaded: zswap was asked for the folio of @entry, and had it or not
  *
@@ -92,6 +95,8 @@ struct swap_seams {
 	bool (*fail_charge)(struct folio *folio);
 	bool (*fail_table)(void);
 	bool (*fail_alloc)(void);
+	bool (*fail_swapin_alloc)(void);
+	bool (*fail_swapin_charge)(struct folio *folio);
 	void (*zswap_stored)(swp_entry_t entry, bool stored);
 	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
 };
@@ -125,6 +130,7 @@ void swap_kunit_set_writeok(struct swap_info_struct *si, bool on);
 void swap_kunit_flush_work(struct swap_info_struct *si);
 void swap_kunit_zero_lists(struct swap_info_struct *si);
 unsigned long swap_kunit_users(struct swap_info_struct *si);
+void swap_kunit_set_bad(struct swap_info_struct *si, unsigned long offset);
 bool swap_kunit_users_dead(struct swap_info_struct *si);
 void swap_kunit_kill_users(struct swap_info_struct *si);
 void swap_kunit_revive_users(struct swap_info_struct *si);
@@ -140,6 +146,9 @@ void swap_kunit_set_readahead_hits(int hits);
 unsigned int swap_kunit_cluster_window(unsigned long offset);
 unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long addr,
 				   unsigned long *start, unsigned long *end);
+void swap_kunit_set_vma_history(struct vm_area_struct *vma, unsigned long addr,
+				unsigned int window, unsigned int hits);
+unsigned int swap_kunit_vma_hits(struct vm_area_struct *vma);
 void swap_kunit_set_vma_readahead(bool on);
 bool swap_kunit_use_vma_readahead(void);
 

@@ -31,6 +31,20 @@ static inline bool swap_seam_fail_table(void)
 	return seams && seams->fail_table && seams->fail_table();
 }
 
+static inline bool swap_seam_fail_swapin_alloc(void)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	return seams && seams->fail_swapin_alloc && seams->fail_swapin_alloc();
+}
+
+static inline bool swap_seam_fail_swapin_charge(struct folio *folio)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	return seams && seams->fail_swapin_charge && seams->fail_swapin_charge(folio);
+}
+
 static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);

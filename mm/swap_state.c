@@ -12,6 +12,32 @@ static inline swp_entry_t swap_seam_folio_alloc_swap(struct folio *folio)
 #define folio_alloc_swap swap_seam_folio_alloc_swap
 #endif
 
+/* Folios to read into: their allocation and their charge. */
+static inline struct folio *swap_seam_folio_alloc_mpol(gfp_t gfp, unsigned int order,
+						       struct mempolicy *mpol, pgoff_t ilx,
+						       int nid)
+{
+	return swap_seam_fail_swapin_alloc() ? NULL :
+	       folio_alloc_mpol(gfp, order, mpol, ilx, nid);
+}
+#undef folio_alloc_mpol
+#define folio_alloc_mpol swap_seam_folio_alloc_mpol
+
+#if SWAP_API_FOLIO_ALLOC_SWAP	/* the kernel reads into folios of faults here, too */
+static inline struct folio *swap_seam_vma_alloc_folio(gfp_t gfp, int order,
+						      struct vm_area_struct *vma,
+						      unsigned long addr)
+{
+	return swap_seam_fail_swapin_alloc() ? NULL : vma_alloc_folio(gfp, order, vma, addr);
+}
+#undef vma_alloc_folio
+#define vma_alloc_folio swap_seam_vma_alloc_folio
+#endif
+
+#define mem_cgroup_swapin_charge_folio(folio, ...) \
+	(swap_seam_fail_swapin_charge(folio) ? -ENOMEM : \
+	 mem_cgroup_swapin_charge_folio(folio, ##__VA_ARGS__))
+
 #include "swap_state_real.c"
 
 /**
@@ -78,6 +104,26 @@ unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long add
 	struct vm_fault vmf = { .vma = vma, .address = addr & PAGE_MASK };
 
 	return swap_vma_ra_win(&vmf, start, end);
+}
+
+/**
+ * swap_kunit_set_vma_history() - what a mapping remembers of its faults
+ * @vma: the mapping
+ * @addr: of the last fault
+ * @window: of the last fault, in pages
+ * @hits: readahead pages that were wanted since then
+ *
+ * All 0 is a mapping that was never faulted.
+ */
+void swap_kunit_set_vma_history(struct vm_area_struct *vma, unsigned long addr,
+				unsigned int window, unsigned int hits)
+{
+	atomic_long_set(&vma->swap_readahead_info, SWAP_RA_VAL(addr, window, hits));
+}
+
+unsigned int swap_kunit_vma_hits(struct vm_area_struct *vma)
+{
+	return SWAP_RA_HITS(atomic_long_read(&vma->swap_readahead_info));
 }
 
 void swap_kunit_set_vma_readahead(bool on)

@@ -131,7 +131,26 @@ void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 	}
 	spin_unlock(&ci->lock);
 }
+
+/**
+ * swap_kunit_set_bad() - mark a slot bad again that the kernel forgot to be bad
+ * @si: the area
+ * @offset: the slot, which nobody uses
+ */
+void swap_kunit_set_bad(struct swap_info_struct *si, unsigned long offset)
+{
+	struct swap_cluster_info *ci = &si->cluster_info[offset / SWAPFILE_CLUSTER];
+
+	spin_lock(&ci->lock);
+	__swap_table_set(ci, offset % SWAPFILE_CLUSTER, SWP_TB_BAD);
+	spin_unlock(&ci->lock);
+}
 #else
+void swap_kunit_set_bad(struct swap_info_struct *si, unsigned long offset)
+{
+	WRITE_ONCE(si->swap_map[offset], SWAP_MAP_BAD);
+}
+
 /**
  * swap_kunit_slot() - what an area says of one of its slots
  * @si: the area
@@ -149,6 +168,12 @@ void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 		return;
 	facts->cached = map & SWAP_HAS_CACHE;
 	facts->count = swap_count(map) & ~COUNT_CONTINUED;
+#ifdef SWAP_MAP_SHMEM
+	if (swap_count(map) == SWAP_MAP_SHMEM) {
+		facts->count = 1;
+		return;
+	}
+#endif
 	if (swap_count(map) & COUNT_CONTINUED)
 		facts->count = swp_swapcount(swp_entry(si->type, offset));
 }
