@@ -84,6 +84,8 @@ MECHANISMS = (
               r"\b__swap_table_xchg\b", "a bad slot named twice in the header is refused"),
     Mechanism("DEFAULT_PRIO_COUNTS_DOWN", ("mm/swapfile.c",), None, r"\bleast_priority\b",
               "areas without a priority get a lower one each"),
+    Mechanism("WRITE_BATCHED", ("mm/page_io.c",), "swap_write_submit", r"\bops->submit_write\b",
+              "neighbouring writes become one bio"),
     Mechanism("ROTATE_BY_FLAG", ("mm/swapfile.c",), None,
               r"if\s*\(\s*!\s*\(\s*\w+->flags\s*&\s*SWP_SOLIDSTATE\s*\)\s*\)\s*"
               r"atomic_dec\s*\(\s*&nr_rotate_swap",

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * page_io.c: what is written and read, in which bios, what is counted, and
+ * what is left after an error.
+ */
+#include "swap_fixture.h"
+
+struct io_device {
+	SWAP_PARAM_NAME;
+	struct swap_area_config area;
+};
+
+static const struct io_device io_devices[] = {
+	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
+	{ "ssd", { .disk = &FAKE_DISK_SSD } },
+	{ "ssd+discard", { .disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = SWAP_FLAG_DISCARD } },
+	{ "hdd", { .disk = &FAKE_DISK_HDD } },
+	{ "stable writes", { .disk = &FAKE_DISK_STABLE } },
+};
+
+SWAP_PARAMS(io_device, io_devices);
+
+static const struct swap_area_config io_zram = { .disk = &FAKE_DISK_ZRAM };
+static const struct swap_area_config io_ssd = { .disk = &FAKE_DISK_SSD };
+
+/* The area of this device; what swapon discarded is not looked at. */
+static struct swap_area *io_area(struct kunit *test)
+{
+	const struct io_device *device = test->param_value;
+	struct swap_area *area = swap_area_on(test, &device->area);
+
+	fake_disk_forget_bios(area->disk);
+	swap_decisions_skip(test);
+	return area;
+}
+
+static bool io_synchronous(struct swap_area *area)
+{
+	return fake_disk_profile(area->disk)->synchronous;
+}
+
+/* The word a page on the disk is filled with. */
+static u64 io_on_disk(struct swap_area *area, unsigned int cluster, unsigned int slot)
+{
+	return *(u64 *)fake_disk_page(area->disk, swap_slot_at(area, cluster, slot));
+}
+
+/*
+ * The rule of how a run of slots is cut: up to 32 pages a bio where the kernel
+ * merges, else a page a bio.
+ */
+static const char *io_cut(struct kunit *test, char op, unsigned int slot, unsigned int nr,
+			  bool merged)
+{
+	char *text = kunit_kzalloc(test, nr * 12 + 1, GFP_KERNEL);
+	unsigned int piece, len = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	for (; nr; nr -= piece, slot += piece) {
+		piece = merged ? min(nr, 32U) : 1;
+		len += sprintf(text + len, "%s%c0:%u", len ? " " : "", op, slot);
+		if (piece > 1)
+			len += sprintf(text + len, "+%u", piece);
+	}
+	return text;
+}
+
+/* What is read back is what was written, and so is what lies on the disk. */
+static void data_read_equals_data_written(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct user_memory *mem = user_memory_new(test, 40);
+	unsigned int page;
+
+	user_fill(mem, 0, 40);
+	user_page_out(mem, 0, 40);
+	user_drop_cache(mem, 0, 40);
+	for (page = 0; page < 40; page++) {
+		KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, page), USER_PAGE_SWAPPED,
+				    "page %u", page);
+		KUNIT_EXPECT_FALSE(test, user_page_cached(mem, page));
+		KUNIT_EXPECT_EQ_MSG(test, io_on_disk(area, 0, page), mem->value[page],
+				    "rule: a slot on the disk holds its page's data, slot %u",
+				    page);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+/* Page-outs in a row: up to 32 pages a bio; a synchronous device one each. */
+static void writes_are_cut_into_bios(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct user_memory *mem = user_memory_new(test, 70);
+
+	user_fill(mem, 0, 70);
+	user_page_out(mem, 0, 70);
+	SWAP_EXPECT_BIOS(test, area->disk, "%s",
+			 io_cut(test, 'W', 0, 70,
+				swap_has(WRITE_BATCHED) && !io_synchronous(area)));
+}
+
+/* A bio runs on over the end of a cluster where the slots do. */
+static void write_goes_on_into_next_cluster(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct user_memory *mem = user_memory_new(test, 8);
+	unsigned int last = swap_cluster_slots() - 4;
+
+	SWAP_REQUIRE(test, WRITE_BATCHED);
+	swap_alloc_many(test, last, NULL);
+	user_fill(mem, 0, 8);
+	user_page_out(mem, 0, 8);
+	SWAP_EXPECT_BIOS(test, area->disk, "W0:%u+8", last);
+}
+
+/* Two free slots, a gap, two more, whatever the kernel takes first. */
+static const unsigned long io_gap[] = { 2, 3, 0 };
+
+/* A gap between slots ends the bio. */
+static void write_ends_at_a_gap(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .bad_slots = io_gap });
+	struct user_memory *mem = user_memory_new(test, 4);
+
+	user_fill(mem, 0, 4);
+	user_page_out(mem, 0, 4);
+	SWAP_EXPECT_BIOS(test, area->disk, swap_has(WRITE_BATCHED) ?
+			 "W0:0+2 W0:4+2" : "W0:0 W0:1 W0:4 W0:5");
+	user_drop_cache(mem, 0, 4);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+static void io_slots_0_and_1_bad(union swap_header *header)
+{
+	header->info.badpages[header->info.nr_badpages++] = swap_cluster_slots();
+	header->info.badpages[header->info.nr_badpages++] = swap_cluster_slots() + 1;
+}
+
+/* Slots 0 and 1 on the first device, then those after them on the second. */
+static void io_two_areas(struct kunit *test, struct swap_area **a, struct swap_area **b)
+{
+	*a = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .tail_slots = 2, .swap_flags = SWAP_FLAG_PREFER | 9 });
+	*b = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .tail_slots = 6, .mangle = io_slots_0_and_1_bad,
+		.swap_flags = SWAP_FLAG_PREFER | 5 });
+}
+
+/*
+ * Slots that follow one another, but on another device: another bio, to that
+ * device.
+ */
+static void write_ends_at_another_device(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 4);
+	struct swap_area *a, *b;
+
+	io_two_areas(test, &a, &b);
+	user_fill(mem, 0, 4);
+	user_page_out(mem, 0, 4);
+	SWAP_EXPECT_BIOS(test, a->disk, swap_has(WRITE_BATCHED) ? "W0:0+2" : "W0:0 W0:1");
+	SWAP_EXPECT_BIOS(test, b->disk, swap_has(WRITE_BATCHED) ? "W0:2+2" : "W0:2 W0:3");
+}
+
+/* So for reads: two devices in one window are two bios, each to its own. */
+static void read_ends_at_another_device(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 4);
+	struct swap_area *a, *b;
+
+	io_two_areas(test, &a, &b);
+	user_fill(mem, 0, 4);
+	user_swap_out(mem, 0, 4);
+	fake_disk_forget_bios(a->disk);
+	fake_disk_forget_bios(b->disk);
+	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
+	SWAP_EXPECT_BIOS(test, a->disk, swap_has(READ_BATCHED) ? "R0:0+2" : "R0:0 R0:1");
+	SWAP_EXPECT_BIOS(test, b->disk, swap_has(READ_BATCHED) ? "R0:2+2" : "R0:2 R0:3");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* Reading ahead: one bio for the window where the kernel merges. */
+static void reads_are_cut_into_bios(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct folio *folio;
+
+	swap_alloc_many(test, 32, NULL);
+	swap_set_page_cluster(5);
+	swap_kunit_set_readahead_hits(30);
+	folio = swap_read_slot(area, swap_entry_at(area, 0, 5));
+	KUNIT_ASSERT_NOT_NULL(test, folio);
+	folio_put(folio);
+	SWAP_EXPECT_BIOS(test, area->disk, "%s",
+			 io_cut(test, 'R', 0, 32, swap_has(READ_BATCHED)));
+}
+
+/* A slot of the window that is not in use ends the bio. */
+static void read_ends_at_a_gap(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct folio *folio;
+
+	swap_alloc_many(test, 8, NULL);
+	swap_free_slot(swap_entry_at(area, 0, 3));
+	swap_kunit_set_readahead_hits(6);
+	folio = swap_read_slot(area, swap_entry_at(area, 0, 5));
+	KUNIT_ASSERT_NOT_NULL(test, folio);
+	folio_put(folio);
+	SWAP_EXPECT_BIOS(test, area->disk, swap_has(READ_BATCHED) ? "R0:0+3 R0:4+4" :
+			 "R0:0 R0:1 R0:2 R0:4 R0:5 R0:6 R0:7");
+}
+
+struct io_wait {
+	bool sync;
+	bool async;
+	bool atomic;
+};
+
+static void io_see_wait(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+{
+	struct io_wait *wait = ctx;
+
+	if (bio->sync)
+		wait->sync = true;
+	else
+		wait->async = true;
+	wait->atomic |= bio->atomic;
+}
+
+/* On a synchronous device, and there only, the submitter waits for its bio. */
+static void synchronous_device_is_waited_for(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 4);
+	struct swap_area *area = io_area(test);
+	struct io_wait wait = { };
+
+	fake_disk_on_bio(area->disk, io_see_wait, &wait);
+	user_fill(mem, 0, 4);
+	user_page_out(mem, 0, 4);
+	KUNIT_EXPECT_EQ_MSG(test, wait.sync, io_synchronous(area), "writes");
+	KUNIT_EXPECT_EQ_MSG(test, wait.async, !io_synchronous(area), "writes");
+	wait.sync = false;
+	wait.async = false;
+	user_drop_cache(mem, 0, 4);
+	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
+	KUNIT_EXPECT_EQ_MSG(test, wait.sync, io_synchronous(area), "reads");
+	KUNIT_EXPECT_EQ_MSG(test, wait.async, !io_synchronous(area), "reads");
+	KUNIT_EXPECT_FALSE_MSG(test, wait.atomic,
+			       "rule: no bio is submitted where nothing may sleep");
+}
+
+/* Zero-filled: no bio either way; counted as such, and not as swapped. */
+static void zero_page_needs_no_disk(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct user_memory *mem = user_memory_new(test, 2);
+	unsigned long out, in, zero_out, zero_in;
+
+	SWAP_REQUIRE(test, ZEROMAP);
+	user_write(mem, 0, 0);
+	user_write(mem, 1, 0);
+	out = swap_vmstat(PSWPOUT);
+	in = swap_vmstat(PSWPIN);
+	zero_out = swap_vmstat(SWPOUT_ZERO);
+	zero_in = swap_vmstat(SWPIN_ZERO);
+	user_swap_out(mem, 0, 2);
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWPOUT_ZERO) - zero_out, 2UL,
+			    "rule: a zero page going out counts in SWPOUT_ZERO");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "rule iv: a zero page reads zero");
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWPIN_ZERO) - zero_in, 2UL,
+			    "rule: a zero page coming in counts in SWPIN_ZERO");
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPOUT), out,
+			    "rule: a zero page is not counted as swapped out");
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN), in,
+			    "rule: a zero page is not counted as swapped in");
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+}
+
+/* One word decides, be it the first, the last or any. */
+static void one_word_makes_no_zero_page(struct kunit *test)
+{
+	static const unsigned int words[] = { 0, 1, 255, 510, 511 };
+	struct swap_area *area = swap_area_on(test, &io_zram);
+	struct user_memory *mem = user_memory_new(test, ARRAY_SIZE(words));
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		user_write(mem, i, 0);
+		user_write_word(mem, i, words[i], 1);
+	}
+	user_swap_out(mem, 0, ARRAY_SIZE(words));
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		u64 *page = fake_disk_page(area->disk, swap_slot_at(area, 0, i));
+
+		KUNIT_EXPECT_EQ_MSG(test, page[words[i]], 1ULL,
+				    "rule: a page with a word that is not zero is written, word %u",
+				    words[i]);
+	}
+}
+
+/* A zero page between others is left out of their bio. */
+static void zero_page_ends_a_bio(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct user_memory *mem = user_memory_new(test, 4);
+
+	SWAP_REQUIRE(test, ZEROMAP);
+	user_fill(mem, 0, 4);
+	user_write(mem, 1, 0);
+	user_page_out(mem, 0, 4);
+	SWAP_EXPECT_BIOS(test, area->disk, swap_has(WRITE_BATCHED) ? "W0:0 W0:2+2" :
+			 "W0:0 W0:2 W0:3");
+	user_drop_cache(mem, 0, 4);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* The same slot written again: zeroes or data, the last write counts. */
+static void zero_mark_follows_the_data(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+	static const u64 values[] = { 0, 0x1111, 0, 0, 0x2222, 0x3333 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		user_write(mem, 0, values[i]);
+		user_page_out(mem, 0, 1);
+		user_drop_cache(mem, 0, 1);
+		KUNIT_EXPECT_EQ_MSG(test, swp_offset(user_entry(mem, 0)), area->base,
+				    "the case needs the same slot each time");
+		/* Read only: the folio keeps its slot. */
+		user_fault(mem, 0);
+		KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+				      "rule iv: zeroes or data, the last write counts, %u", i);
+	}
+}
+
+/* Pages read and written are counted, bios too where the kernel counts them. */
+static void pages_are_counted(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct user_memory *mem = user_memory_new(test, 8);
+	unsigned long out = swap_vmstat(PSWPOUT), in = swap_vmstat(PSWPIN);
+
+	user_fill(mem, 0, 8);
+	user_page_out(mem, 0, 8);
+	user_drop_cache(mem, 0, 8);
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPOUT) - out, 8UL,
+			    "rule: each page written counts once in PSWPOUT");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN) - in, 8UL,
+			    "rule: each page read counts once in PSWPIN");
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 8U);
+}
+
+/* A failed read: SIGBUS, no stale data, the slot keeps what it has. */
+static void read_error_is_a_bus_error(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct user_memory *mem = user_memory_new(test, 1);
+	unsigned long in;
+	vm_fault_t ret;
+
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	in = swap_vmstat(PSWPIN);
+	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
+	ret = user_fault(mem, 0);
+	KUNIT_EXPECT_TRUE_MSG(test, ret & VM_FAULT_SIGBUS,
+			      "rule: a failed read is a bus error, fault returned %x", ret);
+	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_SWAPPED,
+			    "rule: a page that could not be read is not mapped");
+	if (swap_has(READ_BATCHED))
+		KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN), in,
+				    "rule: a failed read is not counted");
+	/* Once the failed folio is gone the slot is read anew. */
+	user_drop_cache(mem, 0, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule: a failed read costs the slot nothing");
+}
+
+/* A window that fails takes its target along, and maps none of it. */
+static void failed_window_maps_nothing(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct user_memory *mem = user_memory_new(test, 8);
+	unsigned int page;
+
+	user_fill(mem, 0, 8);
+	user_swap_out(mem, 0, 8);
+	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
+	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
+	for (page = 0; page < 8; page++)
+		KUNIT_EXPECT_EQ(test, user_page_is(mem, page), USER_PAGE_SWAPPED);
+	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_OK);
+	for (page = 0; page < 8; page++)
+		user_drop_cache(mem, page, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule: a failed read costs the slot nothing");
+}
+
+/* A failed write: the page stays, is still dirty, and goes out once more. */
+static void write_error_keeps_the_page(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct user_memory *mem = user_memory_new(test, 2);
+
+	user_fill(mem, 0, 2);
+	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
+	user_page_out(mem, 0, 2);
+	user_drop_cache(mem, 0, 2);
+	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 0),
+			      "rule: a page that could not be written stays in memory");
+	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 1),
+			      "rule: a page that could not be written stays in memory");
+	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_OK);
+	swap_decisions_skip(test);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule: a failed write costs no data");
+	SWAP_EXPECT_DECISIONS(test, area, io_synchronous(area) && swap_has(SYNC_SWAPIN_CACHED) ?
+			      "F0:0+2" : "");
+	user_page_out(mem, 0, 2);
+	user_drop_cache(mem, 0, 2);
+	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
+			       "rule: a failed write is tried again");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* Swapoff and a slot that cannot be read: lost, and marked as lost. */
+static void swapoff_marks_what_it_cannot_read(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct user_memory *mem = user_memory_new(test, 2);
+	u64 value;
+
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
+			    "rule: swapoff goes on past a slot it cannot read");
+	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_POISON,
+			    "rule: a page that could not be read is marked, not mapped");
+	KUNIT_EXPECT_EQ(test, user_read(mem, 0, &value), -EFAULT);
+}
+
+/* A slot that others still use is not given up because one has read it. */
+static void read_gives_no_used_slot_away(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	struct user_memory *mem = user_memory_new(test, 1);
+	struct swap_slot_facts slot;
+	swp_entry_t entry;
+
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	entry = user_entry(mem, 0);
+	KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
+	swap_decisions_skip(test);
+	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_FREE), 0U,
+			    "rule: the disk is not told of a free slot while it has users");
+	swap_slot_facts(area, swp_offset(entry), &slot);
+	KUNIT_EXPECT_EQ(test, slot.count, 1U);
+	KUNIT_EXPECT_EQ_MSG(test, io_on_disk(area, 0, 0), mem->value[0],
+			    "rule: a slot in use keeps its data");
+	user_memory_drop(mem);
+	swap_free_slot(entry);
+}
+
+/*
+ * A page under write: where the device needs stable pages it is left alone,
+ * and the writer gets a copy; else it is changed where it is.
+ */
+static void page_under_write(struct kunit *test)
+{
+	struct swap_area *area = io_area(test);
+	bool stable = fake_disk_profile(area->disk)->stable_writes;
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	if (io_synchronous(area))
+		kunit_skip(test, "a synchronous device has nothing under write");
+	user_write(mem, 0, 0x1111);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
+	user_page_out(mem, 0, 1);
+	KUNIT_ASSERT_EQ(test, fake_disk_held(area->disk), 1U);
+	user_write(mem, 0, 0x2222);
+	KUNIT_EXPECT_EQ_MSG(test, fake_disk_held(area->disk), 1U,
+			    "rule: the writer does not wait");
+	fake_disk_release(area->disk);
+	KUNIT_EXPECT_EQ_MSG(test, io_on_disk(area, 0, 0), stable ? 0x1111ULL : 0x2222ULL,
+			    "rule: a page under write changes only where the device bears it");
+	user_page_out(mem, 0, 1);
+	user_drop_cache(mem, 0, 1);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+static struct kunit_case swap_io_cases[] = {
+	KUNIT_CASE_PARAM(data_read_equals_data_written, io_device_gen_params),
+	KUNIT_CASE_PARAM(writes_are_cut_into_bios, io_device_gen_params),
+	KUNIT_CASE(write_goes_on_into_next_cluster),
+	KUNIT_CASE(write_ends_at_a_gap),
+	KUNIT_CASE(write_ends_at_another_device),
+	KUNIT_CASE_PARAM(reads_are_cut_into_bios, io_device_gen_params),
+	KUNIT_CASE(read_ends_at_a_gap),
+	KUNIT_CASE(read_ends_at_another_device),
+	KUNIT_CASE_PARAM(synchronous_device_is_waited_for, io_device_gen_params),
+	KUNIT_CASE_PARAM(zero_page_needs_no_disk, io_device_gen_params),
+	KUNIT_CASE(one_word_makes_no_zero_page),
+	KUNIT_CASE(zero_page_ends_a_bio),
+	KUNIT_CASE(zero_mark_follows_the_data),
+	KUNIT_CASE_PARAM(pages_are_counted, io_device_gen_params),
+	KUNIT_CASE_PARAM(read_error_is_a_bus_error, io_device_gen_params),
+	KUNIT_CASE(failed_window_maps_nothing),
+	KUNIT_CASE_PARAM(write_error_keeps_the_page, io_device_gen_params),
+	KUNIT_CASE_PARAM(swapoff_marks_what_it_cannot_read, io_device_gen_params),
+	KUNIT_CASE_PARAM(read_gives_no_used_slot_away, io_device_gen_params),
+	KUNIT_CASE_PARAM(page_under_write, io_device_gen_params),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_io, swap_io_cases);
+
+MODULE_DESCRIPTION("KUnit suite of swap I/O");
+MODULE_LICENSE("GPL");
