@@ -26,7 +26,8 @@ BOOT = "boot"       # the directory of what ran before the first case
 # than 12 leaves the name as it is in the notes.
 WATCHED_END = re.compile(r"(?:^|/)(mm/(?:%s))(?:_real)?(\.[ch])$"
                          % "|".join(sorted({Path(name).stem for name in WATCHED})))
-DEFINITION = re.compile(r"[A-Za-z_][\w\s*]*?\b(\w+)\(")     # a function's first line, kernel style
+DEFINITION = re.compile(r"(?:[A-Za-z_][\w\s*]*?\b)??(\w+)\(")     # a function's first line, kernel style
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)")
 
 
 @dataclass
@@ -79,7 +80,7 @@ class FileCounts:
 def function_in_source(text: list[str], line: int) -> tuple[str, int, int]:
     """(name, first line, last line) of the function around line, by its look; ("", 0, 0) if none."""
     for first in range(min(line, len(text)), 0, -1):
-        start = text[first - 1]
+        start = ATTRIBUTE.sub("", text[first - 1])
         if start.startswith("}") and first != line:
             break
         found = DEFINITION.match(start)
@@ -147,9 +148,9 @@ def add_notes(directory: Path, notes: Path) -> None:
 
 
 def merge(parts: list[Path], target: Path, tools: Tools) -> None:
-    """Add up the counters of all parts into target (a new directory)."""
+    """Add up the counters of all parts into target, a new directory in an existing one."""
     if len(parts) == 1:
-        target.mkdir(parents=True)
+        target.mkdir()
         for counters in parts[0].glob("*.gcda"):
             shutil.copyfile(counters, target / counters.name)
         return
@@ -177,11 +178,23 @@ def read_counts(directory: Path, tools: Tools) -> Counts:
                              "run `swap-kunit coverage` again")
     total: Counts = {}
     for line in done.stdout.splitlines():
-        for entry in json.loads(line)["files"]:
-            name = watched_name(entry["file"])
-            if name:
-                total.setdefault(name, FileCounts()).add(file_counts(entry))
+        add_counts(total, unit_counts(json.loads(line)["files"]))
     return total
+
+
+def unit_counts(entries: list[dict]) -> Counts:
+    """The watched files of one compiled file, from gcov's JSON.
+
+    Where the real file still goes by mm/NAME_real.c, mm/NAME.c is our wrapper.
+    """
+    wrappers = {entry["file"].replace("_real.c", ".c") for entry in entries
+                if entry["file"].endswith("_real.c")}
+    found: Counts = {}
+    for entry in entries:
+        name = watched_name(entry["file"])
+        if name and entry["file"] not in wrappers:
+            found.setdefault(name, FileCounts()).add(file_counts(entry))
+    return found
 
 
 def file_counts(entry: dict) -> FileCounts:
@@ -206,6 +219,7 @@ def counts_by_suite(raw: Path, notes: Path, scratch: Path, tools: Tools, jobs: i
     from concurrent.futures import ThreadPoolExecutor   # 10 ms: only here
     suites = counter_dirs(raw)
     shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
 
     def one(suite: str) -> Counts:
         merge(suites[suite], scratch / suite, tools)

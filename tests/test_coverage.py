@@ -1,0 +1,462 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Coverage: counters of tiny programs merged and read, figures, floors, covers, both lcovs."""
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from swapkunit import counters, coverage, coverage_verbs, covers, deps, floors, lcov
+from swapkunit.cli import main
+from swapkunit.counters import FileCounts, Tools, watched_name
+from swapkunit.coverage import Gap, Places, Ratio
+from swapkunit.errors import SwapKunitError
+
+from .support import REPO, Scratch, write
+
+HEADER = """\
+/* swap.h */
+static inline __attribute__((always_inline)) int low(int slot)
+{
+\treturn slot ? 1 : 7;
+}
+"""
+SOURCE = """\
+#include "swap.h"
+
+/* only for high slots */
+static int high(int slot)
+{
+\treturn slot * 3;
+}
+
+int never(void)
+{
+\treturn 1;
+}
+
+int take(int slot)
+{
+\tif (slot > 2)
+\t\treturn high(slot);
+\treturn low(slot);
+}
+"""
+WRAPPER = '#include "swapfile_real.c"\n\n\n\nint ours(void)\n{\n\treturn 1;\n}\n'
+MAIN = """\
+#include <stdlib.h>
+int take(int slot);
+int main(int argc, char **argv)
+{
+\twhile (--argc)
+\t\ttake(atoi(argv[argc]));
+\treturn 0;
+}
+"""
+CASES = {"boot": ["0"], "swap_a.low": ["1", "1"], "swap_a.high[ssd+discard]": ["5"], "swap_b.low": ["1"]}
+
+
+class Counted(Scratch):
+    """The overlay in miniature, compiled with counters, after a run of CASES."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.source = self.top / "my tree"
+        self.places = Places(self.top / "out/coverage")
+        write(self.source / "mm/swapfile.c", SOURCE)
+        write(self.source / "mm/swap.h", HEADER)
+        self.build()
+        for case, slots in CASES.items():
+            self.run_case(case, *slots)
+        coverage.keep_notes(self.places, self.top / "build/mm")
+
+    def build(self, *maps: str) -> None:
+        """Compile the wrapper as the kernel's makefile does."""
+        tree = self.top / "tree"
+        write(tree / "mm/swapfile.c", WRAPPER)
+        write(tree / "main.c", MAIN)
+        for name, real in (("swapfile_real.c", "swapfile.c"), ("swap.h", "swap.h")):
+            (tree / "mm" / name).symlink_to(self.source / "mm" / real)
+        (self.top / "build/mm").mkdir(parents=True)
+        maps = maps or ("-ffile-prefix-map=mm/swapfile.c=mm/kunit/swapfile_access.c",
+                        "-ffile-prefix-map=mm/swapfile_real.c=mm/swapfile.c")
+        self.compile(tree, "--coverage", *maps, "-c", "mm/swapfile.c", "-o", "../build/mm/swapfile.o")
+        self.compile(tree, "-c", "main.c", "-o", "../build/main.o")
+        self.compile(tree, "../build/main.o", "../build/mm/swapfile.o", "--coverage", "-o", "../build/program")
+
+    @staticmethod
+    def compile(cwd: Path, *words: str) -> None:
+        """gcc -O2, as quiet as it gets."""
+        subprocess.run(["gcc", "-O2", *words], cwd=cwd, check=True)
+
+    def run_case(self, case: str, *slots: str) -> None:
+        """Run the program; its counters go where the kernel would write them."""
+        env = {**os.environ, "GCOV_PREFIX": str(self.places.raw / case), "GCOV_PREFIX_STRIP": "99"}
+        subprocess.run([self.top / "build/program", *slots], env=env, check=True)
+
+    def collect(self) -> dict[str, counters.Counts]:
+        """The suites' counts."""
+        return coverage.collect(self.places, self.source, Tools(), 2)
+
+    def write_report(self) -> covers.Run:
+        """coverage.json, and the run it makes."""
+        suites = self.collect()
+        report = coverage.to_json(coverage.total_of(suites), suites, "7.3.4", self.source)
+        self.places.json.write_text(json.dumps(report))
+        return covers.open_run(self.places, "make coverage")
+
+
+class MergingTest(Counted):
+    """From raw counters to counts."""
+
+    def test_counters_of_a_suite_are_added_up(self) -> None:
+        suites = self.collect()
+        self.assertEqual(sorted(suites), ["boot", "swap_a", "swap_b"])
+        swapfile = suites["swap_a"]["mm/swapfile.c"]
+        self.assertEqual(swapfile.lines[16], 3)     # if (slot > 2): twice low, once high
+        self.assertEqual(swapfile.lines[17], 1)
+        self.assertEqual(sorted(swapfile.branches[16]), [1, 2])
+        self.assertEqual(swapfile.functions["take"], [14, 19, 3])
+        self.assertEqual(suites["swap_b"]["mm/swapfile.c"].lines[16], 1)
+        self.assertFalse((self.places.top / "merged").exists())
+
+    def test_all_suites_together_and_only_watched_files(self) -> None:
+        total = coverage.total_of(self.collect())
+        self.assertEqual(list(total), ["mm/swapfile.c", "mm/swap.h"])
+        self.assertEqual(total["mm/swapfile.c"].lines[16], 5)
+        self.assertEqual(set(total["mm/swapfile.c"].functions), {"high", "never", "take"})
+
+    def test_a_compiler_that_does_not_map_names_gives_the_same(self) -> None:
+        mapped = coverage.total_of(self.collect())
+        for name in ("tree", "build", "out"):
+            shutil.rmtree(self.top / name)
+        self.build("-DUNMAPPED")
+        self.run_case("swap_a.low", "1")
+        coverage.keep_notes(self.places, self.top / "build/mm")
+        found = coverage.total_of(self.collect())
+        for name, counts in mapped.items():
+            self.assertEqual(set(found[name].lines), set(counts.lines))
+            self.assertEqual(set(found[name].functions), set(counts.functions))
+
+    def test_functions_inlined_everywhere_are_counted_by_their_lines(self) -> None:
+        header = coverage.total_of(self.collect())["mm/swap.h"]
+        self.assertEqual(header.functions["low"], [2, 5, 4])
+        self.assertEqual(header.function_at(4), "low")
+
+    def test_no_counters_is_an_error_that_says_where_to_look(self) -> None:
+        shutil.rmtree(self.places.raw)
+        self.run_case("boot", "1")
+        with self.assertRaisesRegex(SwapKunitError, "no case wrote counters below .*cases; see the"):
+            self.collect()
+
+    def test_build_without_counters_names_the_command(self) -> None:
+        with self.assertRaisesRegex(SwapKunitError, "not built for coverage; run `swap-kunit coverage`"):
+            coverage.keep_notes(self.places, self.top / "tree/mm")
+
+    def test_notes_of_another_build_are_refused(self) -> None:
+        write(self.source / "mm/swapfile.c", SOURCE.replace("slot * 3", "slot > 8 ? slot : 2"))
+        for name in ("tree", "build"):
+            shutil.rmtree(self.top / name)
+        self.build()
+        coverage.keep_notes(self.places, self.top / "build/mm")
+        with self.assertRaisesRegex(SwapKunitError, "mismatch.*run `swap-kunit coverage` again"):
+            self.collect()
+
+
+class NameTest(unittest.TestCase):
+    """What gcov may call a file."""
+
+    def test_names(self) -> None:
+        for name, wanted in (("mm/swapfile.c", "mm/swapfile.c"), ("../mm/swap.h", "mm/swap.h"),
+                             ("/a b/out/tree/mm/zswap_real.c", "mm/zswap.c"),
+                             ("mm/kunit/swapfile_access.c", None), ("../include/linux/swap.h", None),
+                             ("mm/swap_kunit.h", None), ("mm/memory.c", None), ("mm/swapfile.h", None)):
+            self.assertEqual(watched_name(name), wanted, name)
+
+    def test_gcov_goes_with_the_compiler(self) -> None:
+        for option, wanted in (("CC=gcc-12", "gcov-12"), ("CC=ccache gcc", "gcov"), ("LLVM=1", "gcov"),
+                               ("CC=/opt/bin/x86_64-linux-gnu-gcc-14", "x86_64-linux-gnu-gcov-14")):
+            self.assertEqual(counters.tools_for([option]).gcov, wanted)
+        self.assertEqual(counters.tools_for(["CC=gcc-12"]).gcov_tool, "gcov-tool-12")
+
+
+class FiguresTest(unittest.TestCase):
+    """Table and unreached lines."""
+
+    def setUp(self) -> None:
+        self.counts = FileCounts({10: 3, 11: 0, 14: 0, 15: 1, 16: 0, 30: 0, 31: 0},
+                                 {"f": [10, 20, 3], "g": [30, 33, 0]}, {10: [1, 2], 15: [0, 1]})
+
+    def test_table(self) -> None:
+        rows = coverage.table({"mm/swapfile.c": self.counts, "mm/swap.h": FileCounts({1: 1})}).splitlines()
+        self.assertRegex(rows[0], r"lines +functions +branches")
+        self.assertRegex(rows[1], r"^mm/swapfile.c +2/7 +28.6 % +1/2 +50.0 % +3/4 +75.0 %$")
+        self.assertRegex(rows[2], r"^mm/swap.h +1/1 +100.0 % +0/0 +100.0 % +0/0 +100.0 %$")
+        self.assertRegex(rows[3], r"^all +3/8 +37.5 % +1/2 ")
+        self.assertEqual(Ratio(0, 0).percent, 100.0)
+
+    def test_gaps_span_lines_without_code_but_no_function_or_reached_line(self) -> None:
+        self.assertEqual(coverage.gaps(self.counts), [Gap(11, 14, 2, "f"), Gap(16, 16, 1, "f"),
+                                                      Gap(30, 31, 2, "g")])
+
+    def test_uncovered_is_grouped_by_function(self) -> None:
+        text = coverage.uncovered({"mm/swapfile.c": self.counts}, Path("/nowhere"))
+        self.assertEqual(text.splitlines(), [
+            "mm/swapfile.c f(): 3 of 5 lines", "  mm/swapfile.c:11-14", "  mm/swapfile.c:16",
+            "mm/swapfile.c g(): 2 of 2 lines (never called)", "  mm/swapfile.c:30-31"])
+
+    def test_function_by_its_look(self) -> None:
+        text = ("int a;\n\nstatic inline bool\nfoo(int x,\n    int y)\n{\n\treturn x;\n}\nEXPORT(foo);\n"
+                "int b(void);\n\nstatic struct x *bar(void)\n{\n\n}\n").splitlines()
+        self.assertEqual(counters.function_in_source(text, 7), ("foo", 4, 8))
+        self.assertEqual(counters.function_in_source(text, 14), ("bar", 12, 15))
+        self.assertEqual(counters.function_in_source(text, 1), ("", 0, 0))
+        self.assertEqual(counters.function_in_source(text, 10), ("", 0, 0))
+        self.assertEqual(counters.function_in_source([], 10), ("", 0, 0))
+
+    def test_json_is_machine_readable(self) -> None:
+        report = json.loads(json.dumps(coverage.to_json({"mm/swapfile.c": self.counts},
+                                                        {"boot": {}, "swap_a": {}}, "7.3.4", Path("/k"))))
+        entry = report["files"]["mm/swapfile.c"]
+        self.assertEqual(entry["lines"], {"hit": 2, "total": 7, "percent": 28.57})
+        self.assertEqual(entry["uncovered"][1], {"first": 16, "last": 16, "function": "f"})
+        self.assertEqual(report["suites"], ["swap_a"])
+
+
+class FloorsTest(Scratch):
+    """coverage/floor.json."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.top / "coverage/floor.json"
+
+    def test_below_names_file_floor_and_reached(self) -> None:
+        known = {"7.3": {"mm/swapfile.c": 85.0, "mm/zswap.c": 40.0, "mm/swap_slots.c": 10.0}}
+        self.assertEqual(floors.below(known, "7.3", {"mm/swapfile.c": 84.999, "mm/zswap.c": 40.0}),
+                         ["mm/swapfile.c: 85.00 % of its lines are reached, its floor for Linux 7.3 is 85.0 %",
+                          "mm/swap_slots.c: no line of it is counted, its floor for Linux 7.3 is 10.0 %"])
+        self.assertEqual(floors.below(known, "6.12", {}), [])
+
+    def test_floors_rise_and_never_fall(self) -> None:
+        known = {"7.3": {"mm/swapfile.c": 85.0, "mm/zswap.c": 40.0}}
+        rose = floors.raise_floors(known, "7.3", {"mm/swapfile.c": 90.19, "mm/zswap.c": 39.0})
+        self.assertEqual(known, {"7.3": {"mm/swapfile.c": 90.1, "mm/zswap.c": 40.0}})
+        self.assertEqual(rose, ["mm/swapfile.c: floor for Linux 7.3 raised from 85.0 to 90.1 %"])
+        self.assertEqual(floors.below(known, "7.3", {"mm/swapfile.c": 90.19, "mm/zswap.c": 40.0}), [])
+        floors.raise_floors(known, "6.12", {"mm/zswap.c": 12.34})
+        self.assertEqual(known["6.12"], {"mm/zswap.c": 12.3})
+
+    def test_kept_in_a_file(self) -> None:
+        self.assertEqual(floors.load(self.path), {})
+        floors.save({"7.3": {"mm/swapfile.c": 85.0}}, self.path)
+        self.assertEqual(floors.load(self.path), {"7.3": {"mm/swapfile.c": 85.0}})
+
+    def test_broken_files_are_named(self) -> None:
+        for text in ("{", "[]", '{"7.3": 5}', '{"7.3": {"mm/memory.c": 5}}', '{"7.3": {"mm/zswap.c": "x"}}',
+                     '{"7.3": {"mm/zswap.c": 101}}', '{"7.3": {"mm/zswap.c": true}}'):
+            write(self.path, text)
+            with self.assertRaisesRegex(SwapKunitError, "floor.json.*put it right"):
+                floors.load(self.path)
+
+    def test_the_projects_own_floors_are_good(self) -> None:
+        floors.load()
+
+
+class CoversTest(Counted):
+    """Which test reaches a line."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.run_ = self.write_report()
+
+    def ask(self, text: str) -> str:
+        """What covers answers."""
+        found = covers.index(self.run_, Tools(), 2)
+        place = covers.parse_place(text, self.run_.report)
+        return covers.render(covers.answer(self.run_, found, place), len(found.cases) - 1)
+
+    def test_line_names_tests_and_how_often(self) -> None:
+        lines = self.ask("mm/swapfile.c:16").splitlines()
+        self.assertEqual(lines[0], "mm/swapfile.c:16 in take(): reached 4 times by 3 of 3 tests")
+        self.assertEqual(lines[1], "    if (slot > 2)")
+        self.assertEqual([line.split() for line in lines[2:5]],
+                         [["swap_a.low", "2"], ["swap_a.high[ssd+discard]", "1"], ["swap_b.low", "1"]])
+        self.assertEqual(lines[5], "(and 1 times before the first test, at boot)")
+
+    def test_function_and_short_file_name(self) -> None:
+        text = self.ask("swapfile.c:take()")
+        self.assertIn("mm/swapfile.c:take() in lines 14 to 19: reached 4 times by 3 of 3 tests", text)
+        self.assertIn("mm/swap.h:low() in lines 2 to 5: reached 3 times by 2 of 3", self.ask("mm/swap.h:low"))
+
+    def test_line_no_test_reaches(self) -> None:
+        self.assertEqual(self.ask("mm/swapfile.c:11").splitlines()[0],
+                         "mm/swapfile.c:11 in never(): no test of 3 reaches it")
+
+    def test_line_without_code_leads_to_the_next_with_code(self) -> None:
+        lines = self.ask("mm/swapfile.c:3").splitlines()
+        self.assertRegex(lines[0], r"mm/swapfile.c:3 holds no code; the next line with code is [46]$")
+
+    def test_what_is_not_there(self) -> None:
+        for place, said in (("mm/swapfile.c:999", "no line 999 in mm/swapfile.c: it has 19 lines"),
+                            ("mm/swapfile.c:0", "no line 0"), ("mm/swapfile.c:tak", "there are take"),
+                            ("mm/swapfile.c:zork", "no function 'zork'.*misspelt"),
+                            ("mm/memory.c:5", "none of the files.*there are mm/swapfile.c, mm/swap.h"),
+                            ("mm/zswap.c:5", "not compiled into the kernel"), ("17", "names no line"),
+                            ("", "names no line"), ("mm/swapfile.c", "names no line")):
+            with self.assertRaisesRegex(SwapKunitError, said):
+                self.ask(place)
+
+    def test_index_is_kept_until_the_next_run(self) -> None:
+        self.ask("mm/swapfile.c:16")
+        shutil.rmtree(self.places.raw)
+        self.assertIn("reached 4 times", self.ask("mm/swapfile.c:16"))
+        self.run_case("swap_c.new", "1")
+        os.utime(self.places.json, (1, 1))
+        self.assertIn("swap_c.new", self.ask("mm/swapfile.c:16"))
+
+    def test_no_run_names_the_command(self) -> None:
+        shutil.rmtree(self.places.raw)
+        with self.assertRaisesRegex(SwapKunitError, "counters .* are gone; .*: make coverage"):
+            covers.open_run(self.places, "make coverage")
+        self.places.json.write_text("{")
+        with self.assertRaisesRegex(SwapKunitError, "no coverage run in .*: make coverage"):
+            covers.open_run(self.places, "make coverage")
+
+
+@unittest.skipUnless(shutil.which("lcov") and shutil.which("genhtml"), "lcov is not installed")
+class LcovTest(Counted):
+    """The tracefile against lcov's own, and genhtml of the version at hand."""
+
+    def records(self, text: str, name: str) -> dict[str, set[str]]:
+        """DA, BRDA and FN records of the file called name, counts of all sections added."""
+        found: dict[str, dict[str, int]] = {"DA": {}, "BRDA": {}}
+        current = ""
+        for line in text.splitlines():
+            kind, _, rest = line.partition(":")
+            if kind == "SF":
+                current = rest
+            elif kind in found and current.endswith(name):
+                key, _, count = rest.rpartition(",") if kind == "BRDA" else rest.partition(",")
+                count = count.split(",")[0]
+                found[kind][key] = found[kind].get(key, 0) + (int(count) if count != "-" else 0)
+        return {kind: {f"{key}={count}" for key, count in values.items()} for kind, values in found.items()}
+
+    def test_tracefile_says_what_lcov_itself_says(self) -> None:
+        suites = self.collect()
+        mine = lcov.tracefile(suites, self.source)
+        parts = [path for group in counters.counter_dirs(self.places.raw).values() for path in group]
+        counters.merge(parts, self.top / "all", Tools())
+        counters.add_notes(self.top / "all", self.places.notes)
+        rc = "branch_coverage=1" if lcov.major_version("lcov") >= 2 else "lcov_branch_coverage=1"
+        more = ["--ignore-errors", "source,source,gcov,inconsistent"] if lcov.major_version("lcov") >= 2 else []
+        done = subprocess.run(["lcov", "--capture", "--rc", rc, *more, "--directory", self.top / "all",
+                               "-o", self.top / "theirs.info"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        theirs = (self.top / "theirs.info").read_text()
+        for name in ("mm/swapfile.c", "mm/swap.h"):
+            wanted = self.records(theirs, name)
+            self.assertTrue(wanted["DA"])
+            self.assertEqual(self.records(mine, name), wanted, name)
+        self.assertEqual(re.findall("^TN:(.*)$", mine, re.M)[::2], ["boot", "swap_a", "swap_b"])
+
+    def test_pages_show_the_users_file(self) -> None:
+        info, pages = self.top / "coverage.info", self.top / "html"
+        info.write_text(lcov.tracefile(self.collect(), self.source))
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            lcov.make_pages(info, pages, self.source, "the title")
+        self.assertIn("$ genhtml ", said.getvalue())
+        self.assertIn("the title", (pages / "index.html").read_text())
+        page = next(pages.rglob("swapfile.c.gcov.html")).read_text()
+        self.assertIn("only for high slots", page)
+        self.assertRegex(page, "Branch")
+
+    def test_genhtml_that_fails_is_quoted(self) -> None:
+        with contextlib.redirect_stdout(io.StringIO()), \
+                self.assertRaisesRegex(SwapKunitError, "genhtml failed: .*is kept"):
+            lcov.make_pages(self.top / "none.info", self.top / "html", self.source, "t")
+
+
+class LcovOptionsTest(Scratch):
+    """What differs between lcov 1 and 2."""
+
+    def test_options_by_version(self) -> None:
+        one, two = (lcov.genhtml_command(version, Path("i"), Path("t"), Path("s"), "x") for version in (1, 2))
+        self.assertIn("lcov_branch_coverage=1", one)
+        self.assertNotIn("lcov_branch_coverage=1", two)
+        self.assertIn("inconsistent,inconsistent", two)
+        self.assertNotIn("inconsistent,inconsistent", one)
+        for command in (one, two):
+            self.assertIn("--branch-coverage", command)
+
+    def test_version(self) -> None:
+        for text, wanted in (("LCOV version 1.16", 1), ("LCOV version 2.3.1-1", 2), ("LCOV version 2.0-1", 2)):
+            fake = write(self.top / "genhtml", f"#!/bin/sh\necho 'genhtml: {text}'\n")
+            fake.chmod(0o755)
+            self.assertEqual(lcov.major_version(str(fake)), wanted)
+        write(self.top / "genhtml", "#!/bin/sh\necho broken\n").chmod(0o755)
+        with self.assertRaisesRegex(SwapKunitError, "does not name its version"):
+            lcov.major_version(str(self.top / "genhtml"))
+
+    def test_latest_leads_to_the_last_pages(self) -> None:
+        latest = self.top / "coverage/html"
+        latest.parent.mkdir()
+        for number in ("one", "two"):
+            write(self.top / number / "index.html", number)
+            self.assertTrue(lcov.point_latest(self.top / number, latest))
+            self.assertEqual((latest / "index.html").read_text(), number)
+        self.assertFalse(lcov.point_latest(self.top / "one", self.top / "missing/html"))
+
+
+class VerbTest(Scratch):
+    """The verbs from outside, where no kernel is needed."""
+
+    def call(self, *words: str) -> tuple[int, str]:
+        """Exit status and stderr of the program."""
+        done = subprocess.run([sys.executable, REPO / "swap-kunit", *words], capture_output=True, text=True,
+                              check=False)
+        return done.returncode, done.stderr
+
+    def test_covers_before_any_run(self) -> None:
+        status, said = self.call("covers", "--out", str(self.top), "mm/swapfile.c:5")
+        self.assertEqual(status, 2)
+        self.assertRegex(said, "no coverage run in .*; make one with: ./swap-kunit coverage --out ")
+
+    def test_covers_of_a_kernel_never_fetched(self) -> None:
+        with mock.patch.dict(os.environ, SWAP_KUNIT_CACHE=str(self.top)):
+            status, said = self.call("covers", "--kernel", "6.12", "mm/swapfile.c:5")
+        self.assertEqual(status, 2)
+        self.assertRegex(said, "6.12 was never fetched.*: ./swap-kunit coverage --kernel 6.12")
+
+    def test_lcov_missing_is_left_to_deps(self) -> None:
+        missing = SwapKunitError("this machine lacks lcov")
+        with mock.patch.object(deps, "require", side_effect=missing) as require, \
+                contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(main(["coverage"]), 2)
+        require.assert_called_once_with(deps.COVERAGE)
+        self.assertIn("lacks lcov", said.getvalue())
+
+    def test_gcov_of_the_compiler_missing(self) -> None:
+        with mock.patch.object(deps, "require"), contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(main(["coverage", "--make-option", "CC=gcc-99"]), 2)
+        self.assertIn("there is no gcov-99", said.getvalue())
+
+    def test_floors_are_for_all_suites_in_the_standard_configuration(self) -> None:
+        standard = coverage_verbs.is_standard
+        self.assertTrue(standard(coverage_verbs.Request()))
+        self.assertTrue(standard(coverage_verbs.Request(config=["coverage"])))
+        for request in (coverage_verbs.Request(filters=["swap_io"]), coverage_verbs.Request(config=["kasan"]),
+                        coverage_verbs.Request(kunitconfig=Path("x")),
+                        coverage_verbs.Request(kernel_args=["mem=1G"])):
+            self.assertFalse(standard(request))
+
+
+if __name__ == "__main__":
+    unittest.main()
