@@ -92,6 +92,12 @@ MECHANISMS = (
               "swapoff asks its own flag whether the device was rotational"),
 )
 
+# Statics of the swap files that only an accessor can see: API, found by name.
+STATICS = {
+    "SWAP_VMA_RA_WIN": ("mm/swap_state.c", r"\bswap_vma_ra_win\b"),
+    "SWAP_NR_ORDERS": ("include/linux/swap.h", r"\bSWAP_NR_ORDERS\b"),
+}
+
 
 def strip_comments(text: str) -> str:
     """C text without comments; line breaks stay."""
@@ -209,6 +215,9 @@ def make_header(args: argparse.Namespace) -> None:
             return
     print(f"  PROBE   {out}", flush=True)
     api = ask_compiler(args.compiler, out)
+    for name, (file, pattern) in STATICS.items():
+        path = real_file(Path(args.srctree), file)
+        api[name] = bool(re.search(pattern, strip_comments(path.read_text(errors="replace"))))
     text = header(api, find_mechanisms(Path(args.srctree)))
     if not out.exists() or out.read_text() != text:
         out.write_text(text)

@@ -16,9 +16,16 @@
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include <linux/memcontrol.h>
+#if __has_include(<linux/zswap.h>)
 #include <linux/zswap.h>
+#endif
+#if __has_include(<linux/frontswap.h>)
+#include <linux/frontswap.h>
+#endif
 #include <linux/fs_struct.h>
 #include <linux/hrtimer.h>
 #include <kunit/test.h>
 #include "internal.h"
+#if __has_include("swap.h")
 #include "swap.h"
+#endif

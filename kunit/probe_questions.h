@@ -24,6 +24,22 @@ void probe(struct folio *folio) { swap_cache_del_folio(folio); }
 PROBE(SWAP_CACHE_GET_FOLIO_ENTRY) /* one argument, else (entry, vma, addr) */
 struct folio *probe(swp_entry_t entry) { return swap_cache_get_folio(entry); }
 
+PROBE(FOLIO_SWAP)		/* else the entry is in page_private() */
+swp_entry_t probe(struct folio *folio) { return folio->swap; }
+
+PROBE(SWAP_FREE_NR)
+void probe(swp_entry_t entry) { swap_free_nr(entry, 1); }
+
+PROBE(FREE_SWAP_AND_CACHE_NR)
+void probe(swp_entry_t entry) { free_swap_and_cache_nr(entry, 1); }
+
+PROBE(SWAP_CACHE_INDEX)
+pgoff_t probe(swp_entry_t entry) { return swap_cache_index(entry); }
+
+PROBE(SWAP_CLUSTER_READAHEAD_MPOL) /* else it takes a fault */
+void *probe(swp_entry_t entry)
+{ return swap_cluster_readahead(entry, GFP_KERNEL, (struct mempolicy *)NULL, 0); }
+
 PROBE(SWAP_TABLE)		/* clusters carry their slots' state, else si->swap_map */
 void *probe(struct swap_cluster_info *ci) { return (void *)ci->table; }
 
@@ -56,6 +72,28 @@ blk_features_t probe(struct queue_limits *lim) { return lim->features; }
 
 PROBE(BLK_ALLOC_DISK_LIMITS)
 struct gendisk *probe(struct queue_limits *lim) { return blk_alloc_disk(lim, NUMA_NO_NODE); }
+
+PROBE(BLK_ALLOC_DISK)		/* a disk and its queue in one */
+void *probe(void) { return blk_alloc_disk(NUMA_NO_NODE); }
+
+PROBE(SUBMIT_BIO_VOID)
+void probe(const struct block_device_operations *fops, struct bio *bio)
+{ void (*fn)(struct bio *) = fops->submit_bio; fn(bio); }
+
+PROBE(BIO_BDEV)			/* else bio->bi_disk */
+void *probe(struct bio *bio) { return bio->bi_bdev; }
+
+PROBE(ADD_DISK_FAILS)
+int probe(struct gendisk *disk) { return add_disk(disk); }
+
+PROBE(GENHD_FL_NO_PART)
+int probe(void) { return GENHD_FL_NO_PART; }
+
+PROBE(QUEUE_FLAG_DISCARD)
+int probe(void) { return QUEUE_FLAG_DISCARD; }
+
+PROBE(ENUM_REQ_OP)
+enum req_op probe(struct bio *bio) { enum req_op op = bio_op(bio); return op; }
 
 PROBE(BDEV_RW_PAGE)		/* synchronous devices are known by fops->rw_page */
 void *probe(const struct block_device_operations *fops) { return (void *)fops->rw_page; }

@@ -10,10 +10,17 @@
 #include <linux/mm.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
+#if __has_include(<linux/zswap.h>)
 #include <linux/zswap.h>
+#endif
+#if __has_include(<linux/frontswap.h>)
+#include <linux/frontswap.h>
+#endif
 #include <linux/memcontrol.h>
 #include "internal.h"
+#if __has_include("swap.h")
 #include "swap.h"
+#endif
 #include "swap_api.h"
 #include "swap_kunit.h"
 

@@ -102,8 +102,19 @@ unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long add
 				   unsigned long *start, unsigned long *end)
 {
 	struct vm_fault vmf = { .vma = vma, .address = addr & PAGE_MASK };
-
+#if SWAP_API_SWAP_VMA_RA_WIN
 	return swap_vma_ra_win(&vmf, start, end);
+#else
+	struct vma_swap_readahead ra_info = { .win = 1 };
+
+	vmf.pmd = mm_find_pmd(vma->vm_mm, vmf.address);
+	if (!vmf.pmd)
+		return 0;
+	swap_ra_info(&vmf, &ra_info);
+	*start = vmf.address - (unsigned long)ra_info.offset * PAGE_SIZE;
+	*end = *start + (unsigned long)ra_info.nr_pte * PAGE_SIZE;
+	return ra_info.win;
+#endif
 }
 
 /**

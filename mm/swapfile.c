@@ -36,7 +36,11 @@ unsigned int swap_kunit_cluster_size(void)
 
 unsigned int swap_kunit_orders(void)
 {
+#if SWAP_API_SWAP_NR_ORDERS
 	return SWAP_NR_ORDERS;
+#else
+	return 1;
+#endif
 }
 
 /**
@@ -106,7 +110,7 @@ void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts)
 #if SWAP_API_SWAP_GLOBAL_CLUSTER
 	facts->global_cluster = si->global_cluster;
 #endif
-	if (si->cluster_info)
+	if (SWAP_API_SWAP_CLUSTER_LISTS && si->cluster_info)
 		facts->clusters = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER);
 }
 
@@ -322,13 +326,47 @@ void swap_kunit_zero_lists(struct swap_info_struct *si)
 	memset(si->nonfull_clusters, 0, sizeof(si->nonfull_clusters));
 	memset(si->frag_clusters, 0, sizeof(si->frag_clusters));
 }
+#else /* no lists of clusters: nothing to walk, nothing to reclaim */
+void swap_kunit_walk_lists(struct swap_info_struct *si,
+			   void (*visit)(void *ctx, enum swap_list list,
+					 unsigned int order, unsigned int cluster),
+			   void *ctx)
+{
+}
+
+bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
+			struct swap_cluster_facts *facts)
+{
+	return false;
+}
+
+void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
+{
+}
+
+unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *folio)
+{
+	swp_entry_t entry = { };
+	int nr;
+
+	spin_lock(&si->lock);
+	nr = scan_swap_map_slots(si, SWAP_HAS_CACHE, 1, &entry);
+	spin_unlock(&si->lock);
+	return nr ? swp_offset(entry) : 0;
+}
+
+void swap_kunit_zero_lists(struct swap_info_struct *si)
+{
+}
+#endif
 
 void swap_kunit_flush_work(struct swap_info_struct *si)
 {
 	flush_work(&si->discard_work);
+#if SWAP_API_SWAP_CLUSTER_LISTS
 	flush_work(&si->reclaim_work);
-}
 #endif
+}
 
 /**
  * swap_kunit_drain_hints() - forget where each CPU would allocate next
