@@ -38,7 +38,7 @@ coverage:
 covers:
 	@$(swap-kunit) covers $(kernel) $(call q,$(LINE))
 test:
-	@$(swap-kunit) test $(if $(kernel) $(suites),-- $(kernel) $(suites))
+	@$(swap-kunit) test $(if $(strip $(kernel) $(suites)),-- $(kernel) $(suites))
 clean:
 	@$(swap-kunit) clean $(call opt,--out,O)
 

@@ -23,7 +23,7 @@ from .layout import Layout
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
 STAMP = "configured.json"
-NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|ERROR:root:|\$ |Building with:)")
+NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|$)")
 
 
 @dataclass
@@ -157,7 +157,8 @@ def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str
 
 def check_build(layout: Layout, done: commands.Finished) -> None:
     """Show what the compiler said; raise when there is no kernel."""
-    said = [line for line in done.output.splitlines() if line.strip() and not NOISE.match(line)]
+    lines = [line.removeprefix("ERROR:root:") for line in done.output.splitlines()]
+    said = [line for line in lines if not NOISE.match(line)]
     if done.status == 0 and layout.vmlinux.exists():
         if said:
             print("\n".join(said))

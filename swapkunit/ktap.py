@@ -16,8 +16,8 @@ CASE_SUBTEST = re.compile(r"^        # Subtest: (\S+)")
 PLAN = re.compile(r"^    1\.\.(\d+)")
 CASE_END = re.compile(r"^    (ok|not ok) (\d+) (?:- )?([^#\s]+)(.*)$")
 PARAM_END = re.compile(r"^        (ok|not ok) \d+ (?:- )?(.*?)(?: # (?!SKIP).*)?$")
-SUITE_END = re.compile(r"^(ok|not ok) \d+ (?:- )?([^#\s]+)")
-CASE_MARK = re.compile(r"^swap_case: (\S+)\.(\S+)")
+SUITE_END = re.compile(r"^(ok|not ok) \d+ (?:- )?([^#\s]+)(?: # SKIP ?(.*))?")
+CASE_MARK = re.compile(r"^swap_case: ([^\s.]+)\.([^\s\[]+)(?:\[(.*)\])?$")
 DECISION = re.compile(r"^swap_decision: (.*)$")
 PANIC = re.compile(r"Kernel panic - not syncing: (?!VFS:)(.*)")
 SKIP = re.compile(r" # SKIP ?(.*)$")
@@ -70,7 +70,9 @@ class Console:
     done: list[Case] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
     running: str = ""           # the case that said it started, "" between cases
+    parameter: str = ""
     suite_ended: bool = False
+    suite_skipped: str | None = None    # why, when the whole suite was skipped
     panic: str = ""
     decisions: list[str] = field(default_factory=list)
 
@@ -87,7 +89,7 @@ class Console:
             return False
         found = CASE_MARK.match(line)
         if found:
-            self.running = found[2]
+            self.running, self.parameter = found[2], found[3] or ""
             return True
         return self._feed_ktap(line)
 
@@ -101,9 +103,9 @@ class Console:
             self.done.append(Case(self.suite, found[3], [*self.pending, line]))
             self.pending, self.running = [], ""
             return True
-        found = SUITE_END.match(line) if self.suite else None
-        if found and found[2] == self.suite:
-            self.suite_ended = True
+        found = SUITE_END.match(line)
+        if found and found[2] == (self.suite or found[2]):
+            self.suite_ended, self.suite_skipped = True, found[3]
             return True
         if self.suite and not self.done and PLAN.match(line):
             self.header, self.pending = self.pending, []

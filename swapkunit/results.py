@@ -20,6 +20,8 @@ from .layout import Layout
 from .run import Results
 
 PASS, FAIL, SKIPPED = "passed", "failed", "skipped"
+# The lines of a crash that tell where it was; UML marks what it is not sure of with a "?".
+TRACE = re.compile(r"FAILED at|kernel report: |(BUG|WARNING|KASAN)\b.*: |RIP: |^\[<[0-9a-f]+>\] (?!\? )")
 STATUS = {"PASS": PASS, "SKIP": SKIPPED}
 
 
@@ -129,7 +131,7 @@ def told(case: Case) -> list[str]:
     """What a case printed, without its result line, and how it ended."""
     lines = [clean(line) for line in (case.lines if case.fate else case.lines[:-1])]
     if case.fate:
-        lines = [f"{case.fate}: {case.reason}", *lines[-12:]]
+        lines = [f"{case.fate}: {case.reason}", *(list(filter(TRACE.search, lines)) or lines[-12:])]
     return [line for line in lines if line]
 
 

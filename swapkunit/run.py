@@ -7,7 +7,7 @@ import json
 import re
 import selectors
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import commands
@@ -55,17 +55,25 @@ def list_cases(layout: Layout, options: RunOptions, binary: Path | None = None) 
     memo = layout.out / "cases.json"
     try:
         known = json.loads(memo.read_text())
-        if known["key"] == key:
-            return known["cases"]
-    except (OSError, ValueError, KeyError):
-        pass
-    cases = boot_to_list(layout, options, binary)
-    memo.write_text(json.dumps({"key": key, "cases": cases}))
-    return cases
+    except (OSError, ValueError):
+        known = {}
+    if known.get("key") != key:
+        cases, calibrated = boot_to_list(layout, with_calibration(options, known), binary)
+        known = {"key": key, "cases": cases, "lpj": calibrated or known.get("lpj")}
+        memo.write_text(json.dumps(known))
+    options.kernel_args = with_calibration(options, known).kernel_args
+    return known["cases"]
 
 
-def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> list[str]:
-    """Boot once with kunit.action=list."""
+def with_calibration(options: RunOptions, known: dict) -> RunOptions:
+    """options with the delay loop's calibration of an earlier boot: that is half of a boot's time."""
+    if not known.get("lpj") or any(arg.startswith(("lpj=", "time-travel")) for arg in options.kernel_args):
+        return options
+    return replace(options, kernel_args=[*options.kernel_args, f"lpj={known['lpj']}"])
+
+
+def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> tuple[list[str], str]:
+    """Boot once with kunit.action=list; the cases, and the delay loop's calibration."""
     args = kernel_arguments([*options.kernel_args, "kunit.action=list"])
     log = layout.out / "logs" / "list.log"
     log.parent.mkdir(exist_ok=True)
@@ -86,7 +94,8 @@ def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> list[str]
         why = uml.console.panic or ended_by or f"it ended with status {uml.process.returncode}"
         raise UntestableKernel(f"the kernel under test does not reach its first case: {why}; its "
                                f"console is in {log}, its end is shown above")
-    return cases
+    calibrated = re.search(r"BogoMIPS \(lpj=(\d+)\)", "\n".join(uml.lines))
+    return cases, calibrated[1] if calibrated else ""
 
 
 def select(cases: list[str], filters: list[str]) -> list[str]:
@@ -209,7 +218,7 @@ class Runner:
         left = [name for name in job.cases if f"{job.suite}.{name}" not in self.cases]
         if uml.console.suite_ended and left:
             for name in left:
-                self._blame(job, name, "failed", suite_failure(uml.console), [])
+                self._without_a_run(job, name, uml.console)
             return []
         fault = describe_end(uml, ended_by)
         if not left:
@@ -218,6 +227,8 @@ class Runner:
             return []
         culprit = uml.console.running if uml.console.running in left else left[0]
         fate, reason = fault or ("crashed", "the kernel ended without a word")
+        if culprit == uml.console.running and uml.console.parameter:
+            reason = f"[{uml.console.parameter}] {reason}"
         self._blame(job, culprit, fate, reason, uml.console.pending)
         return [Job(job.suite, f"{job.suite}.{name}", [name]) for name in left if name != culprit]
 
@@ -225,6 +236,14 @@ class Runner:
         """A kernel that listed its cases but did not start KUnit this time."""
         uml.console.pending = uml.lines[-30:]
         uml.console.panic = uml.console.panic or ended_by or "the kernel ended before KUnit started"
+
+    def _without_a_run(self, job: Job, name: str, console: Console) -> None:
+        """A case whose suite ended without it: skipped with its suite, or failed."""
+        if console.suite_skipped is None:
+            self._blame(job, name, "failed", suite_failure(console), [])
+        else:
+            line = f"    ok 1 {name} # SKIP {console.suite_skipped}"
+            self.cases[f"{job.suite}.{name}"] = Case(job.suite, name, [line])
 
     def _blame(self, job: Job, name: str, fate: str, reason: str, lines: list[str]) -> None:
         case = Case(job.suite, name, list(lines), fate, reason)

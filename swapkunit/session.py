@@ -118,9 +118,11 @@ def list_cases(session: Session) -> list[str]:
 
 def run_suites(session: Session) -> Results:
     """Run the chosen suites; a crash or hang is in the results."""
-    cases = list_cases(session)
+    options = session.run_options()
+    with session.stage("list"):
+        cases = run.list_cases(session.layout, options)
     with session.stage("run"):
-        return run.run(session.layout, cases, session.run_options())
+        return run.run(session.layout, cases, options)
 
 
 def make_report(session: Session, results: Results) -> Report:

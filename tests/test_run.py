@@ -15,7 +15,7 @@ from pathlib import Path
 
 from swapkunit import run
 from swapkunit.errors import SwapKunitError, UntestableKernel
-from swapkunit.ktap import AFTER_LAST, join
+from swapkunit.ktap import AFTER_LAST, Console, join
 from swapkunit.layout import Layout
 from swapkunit.run import RunOptions
 from swapkunit.uml import kernel_arguments, memory_bytes
@@ -87,6 +87,17 @@ class Fates(RunCase):
         self.assertEqual(list(self.fates(results).values()), ["failed", "failed"])
         self.assertIn("failed to initialize", results.suites[0].cases[0].reason)
 
+    def test_suite_that_is_skipped_whole(self) -> None:
+        results = self.run_suites({"swap_wholeskip": ["pass_1", "pass_2"]})
+        self.assertEqual(self.fates(results), {"swap_wholeskip.pass_1": "ok", "swap_wholeskip.pass_2": "ok"})
+        self.assertTrue(results.suites[0].cases[1].lines[-1].endswith("# SKIP nothing to test here"))
+
+    def test_crash_in_a_parameter_names_it(self) -> None:
+        console = Console()
+        for line in ("KTAP version 1", "    # Subtest: swap_a", "swap_case: swap_a.ra[ssd + discard]"):
+            console.feed(line)
+        self.assertEqual((console.running, console.parameter), ("ra", "ssd + discard"))
+
     def test_crash_after_the_last_case_is_not_lost(self) -> None:
         results = self.run_suites({"swap_lateend": ["pass_1"]})
         self.assertEqual(self.fates(results), {"swap_lateend.pass_1": "ok",
@@ -124,6 +135,14 @@ class Choosing(RunCase):
         self.assertEqual(run.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_1"])
         os.utime(binary)
         self.assertEqual(run.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_2"])
+
+    def test_delay_loop_is_calibrated_once(self) -> None:
+        options = RunOptions()
+        run.list_cases(self.layout, options, FAKE)
+        self.assertEqual(options.kernel_args, ["lpj=4711"])
+        fixed = RunOptions(kernel_args=["time-travel=inf-cpu"])
+        run.list_cases(self.layout, fixed, FAKE)
+        self.assertEqual(fixed.kernel_args, ["time-travel=inf-cpu"])
 
     def test_longest_suite_first_unknown_before_it(self) -> None:
         cases = ["a.x", "b.x", "c.x"]
