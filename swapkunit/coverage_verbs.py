@@ -42,6 +42,7 @@ def coverage(args: argparse.Namespace) -> int:
             write_files(session, places, suites, total)
         with session.stage("pages"):
             lcov.make_pages(places.info, places.html, session.kernel.path, title(session))
+            lcov.name_suites(places.html, suites)
     if args.uncovered:
         print(figures.uncovered(total, session.kernel.path))
     print(verdict(session.kernel, request.config, session.layout, results, report, session.stages))
@@ -87,7 +88,7 @@ def write_files(session: Session, places: Places, suites: dict[str, Counts], tot
 def where(places: Places) -> str:
     """Where the results lie."""
     latest = lcov.LATEST if lcov.point_latest(places.html) else places.html
-    return (f"pages      {relative(latest / 'index.html')}\nlcov info  {relative(places.info)}\n"
+    return (f"pages      {relative(latest / 'index.html')} (a line number tells its suites on hovering)\nlcov       {relative(places.info)}\n"
             f"JSON       {relative(places.json)}\n"
             "which tests reach a line: swap-kunit covers mm/swapfile.c:LINE (make covers LINE=...)")
 

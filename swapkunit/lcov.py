@@ -16,9 +16,11 @@ from .layout import REPO
 
 LATEST = REPO / "coverage/html"
 RC = REPO / "coverage/lcovrc"
+LINE_NUMBER = re.compile(r'<span class="lineNum"> *(\d+) ?</span>')
 # What lcov 2 makes errors of and what is no fault here: a function inlined everywhere has lines
 # but no calls of its own; a counter of a thread may be off by one.
-IGNORED_BY_2 = ("inconsistent", "unused", "corrupt", "category", "range", "source")
+IGNORED_BY_2 = ("inconsistent", "unused", "corrupt", "category", "range", "source",
+                "unsupported")
 
 
 def tracefile(suites: dict[str, Counts], source: Path) -> str:
@@ -77,6 +79,24 @@ def make_pages(info: Path, target: Path, source: Path, title: str) -> None:
     if done.status:
         raise SwapKunitError(f"cannot make coverage pages: genhtml failed: {commands.tail(done.output, 5)}; "
                              f"its input {info} is kept")
+
+
+def name_suites(pages: Path, suites: dict[str, Counts]) -> None:
+    """Let every line number of the pages tell, on hovering, which suites reached its line."""
+    for page in pages.rglob("*.gcov.html"):
+        name = f"mm/{page.name.removesuffix('.gcov.html')}"
+        lines: dict[int, list[str]] = {}
+        for suite, counts in suites.items():
+            for line, count in counts[name].lines.items() if name in counts else ():
+                if count:
+                    lines.setdefault(line, []).append(f"{suite} {count}")
+
+        def titled(found: re.Match) -> str:
+            reached = lines.get(int(found[1]))
+            return found[0].replace(">", f' title="{", ".join(reached)}">', 1) if reached else found[0]
+
+        page.write_text(LINE_NUMBER.sub(titled, page.read_text(errors="surrogateescape")),
+                        errors="surrogateescape")
 
 
 def point_latest(target: Path, latest: Path = LATEST) -> bool:

@@ -355,10 +355,11 @@ class LcovTest(Counted):
         parts = [path for group in counters.counter_dirs(self.places.raw).values() for path in group]
         counters.merge(parts, self.top / "all", Tools())
         counters.add_notes(self.top / "all", self.places.notes)
-        rc = "branch_coverage=1" if lcov.major_version("lcov") >= 2 else "lcov_branch_coverage=1"
-        more = ["--ignore-errors", "source,source,gcov,inconsistent"] if lcov.major_version("lcov") >= 2 else []
-        done = subprocess.run(["lcov", "--capture", "--rc", rc, *more, "--directory", self.top / "all",
-                               "-o", self.top / "theirs.info"], capture_output=True, text=True, check=False)
+        two = lcov.major_version() >= 2
+        rc = "branch_coverage=1" if two else "lcov_branch_coverage=1"
+        more = ["--ignore-errors", "source,range,gcov,inconsistent"] if two else []
+        done = subprocess.run(["geninfo", "--rc", rc, *more, self.top / "all", "-o", self.top / "theirs.info"],
+                              capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         theirs = (self.top / "theirs.info").read_text()
         for name in ("mm/swapfile.c", "mm/swap.h"):
@@ -369,18 +370,22 @@ class LcovTest(Counted):
 
     def test_pages_show_the_users_file(self) -> None:
         info, pages = self.top / "coverage.info", self.top / "html"
-        info.write_text(lcov.tracefile(self.collect(), self.source))
+        suites = self.collect()
+        info.write_text(lcov.tracefile(suites, self.source))
         with contextlib.redirect_stdout(io.StringIO()) as said:
             lcov.make_pages(info, pages, self.source, "the title")
+        lcov.name_suites(pages, suites)
         self.assertIn("$ genhtml ", said.getvalue())
         self.assertIn("the title", (pages / "index.html").read_text())
         page = next(pages.rglob("swapfile.c.gcov.html")).read_text()
         self.assertIn("only for high slots", page)
         self.assertRegex(page, "Branch")
+        self.assertRegex(page, 'title="boot 1, swap_a 3, swap_b 1"> *16 ?</span>')
+        self.assertRegex(page, 'class="lineNum"> *11 ?</span>')
 
     def test_genhtml_that_fails_is_quoted(self) -> None:
         with contextlib.redirect_stdout(io.StringIO()), \
-                self.assertRaisesRegex(SwapKunitError, "genhtml failed: .*is kept"):
+                self.assertRaisesRegex(SwapKunitError, "(?s)genhtml failed: .*is kept"):
             lcov.make_pages(self.top / "none.info", self.top / "html", self.source, "t")
 
 
