@@ -82,6 +82,8 @@ MECHANISMS = (
               r"\bops->submit_read\b", "neighbouring reads become one bio"),
     Mechanism("BAD_SLOT_TWICE_REFUSED", ("mm/swapfile.c",), "swap_cluster_setup_bad_slot",
               r"\b__swap_table_xchg\b", "a bad slot named twice in the header is refused"),
+    Mechanism("TYPE_TO_INFO", ("mm/swapfile.c",), None, r"\bswap_type_to_info\b",
+              "an area's number leads to it through swap_type_to_info()"),
     Mechanism("DEFAULT_PRIO_COUNTS_DOWN", ("mm/swapfile.c",), None, r"\bleast_priority\b",
               "areas without a priority get a lower one each"),
     Mechanism("WRITE_BATCHED", ("mm/page_io.c",), "swap_write_submit", r"\bops->submit_write\b",

@@ -107,6 +107,7 @@ extern const struct swap_seams *swap_seams;
 /* swapfile.c */
 struct swap_info_struct *swap_kunit_find(struct gendisk *disk);
 struct swap_info_struct *swap_kunit_info(int type);
+struct swap_info_struct *swap_kunit_type_info(int type);
 void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts);
 void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 		     struct swap_slot_facts *facts);

@@ -55,6 +55,22 @@ struct swap_info_struct *swap_kunit_info(int type)
 }
 
 /**
+ * swap_kunit_type_info() - what the kernel itself takes for the area of this index
+ * @type: any number
+ *
+ * Return: the area, or NULL.
+ */
+struct swap_info_struct *swap_kunit_type_info(int type)
+{
+	/* As it is called in this kernel. */
+#if SWAP_MECHANISM_TYPE_TO_INFO
+	return swap_type_to_info(type);
+#else
+	return swap_type_to_swap_info(type);
+#endif
+}
+
+/**
  * swap_kunit_find() - the area that swaps to this disk
  * @disk: the disk
  *

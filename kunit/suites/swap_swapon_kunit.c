@@ -3,7 +3,11 @@
  * swapon(2): what it refuses, what it makes of a device, what it gives back.
  */
 #include <kunit/test.h>
+#include <linux/blkdev.h>
+#include <linux/kdev_t.h>
 #include <linux/major.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
 #include <linux/swab.h>
 #include "swap_fixture.h"
 
@@ -220,13 +224,15 @@ struct disk_param {
 	bool rotational;
 };
 
-static const struct disk_param failing_disks[] = {
+static const struct disk_param plain_disks[] = {
 	{ "zram", &FAKE_DISK_ZRAM },
+	{ "ssd", &FAKE_DISK_SSD },
 	{ "ssd+discard", &FAKE_DISK_SSD_DISCARD, SWAP_FLAG_DISCARD },
-	{ "hdd", &FAKE_DISK_HDD },
+	{ "hdd", &FAKE_DISK_HDD, .rotational = true },
+	{ "stable writes", &FAKE_DISK_STABLE },
 };
 
-SWAP_PARAMS(failing_disk, failing_disks);
+SWAP_PARAMS(plain_disk, plain_disks);
 
 /* Whichever allocation fails: swapon says so, and gives all back. */
 static void every_allocation_may_fail(struct kunit *test)
@@ -302,14 +308,448 @@ static void device_may_be_larger(struct kunit *test)
 	swap_free_slots(swap_entry_at(area, 0, 0), 20);
 }
 
+/* Paths that lead to no swap area. */
+struct path_param {
+	SWAP_PARAM_NAME;
+	const char *path;
+	umode_t mode;
+	dev_t dev;
+	int err;
+};
+
+static const struct path_param refused_paths[] = {
+	{ "nothing there", .path = "/swapkunit-nowhere", .err = -ENOENT },
+	{ "empty path", .path = "", .err = -ENOENT },
+	{ "bad address", .err = -EFAULT },
+	{ "directory", .mode = S_IFDIR, .err = -EISDIR },
+	{ "file without a header", .mode = S_IFREG, .err = -EINVAL },
+	{ "fifo", .mode = S_IFIFO, .err = -EINVAL },
+	{ "socket", .mode = S_IFSOCK, .err = -ENXIO },
+	{ "character device", .mode = S_IFCHR, .dev = MKDEV(MEM_MAJOR, 3), .err = -EINVAL },
+	{ "character device that is not there", .mode = S_IFCHR, .dev = MKDEV(MEM_MAJOR, 200),
+	  .err = -ENXIO },
+	{ "block device that is not there", .mode = S_IFBLK, .dev = MKDEV(MEM_MAJOR, 200),
+	  .err = -ENXIO },
+};
+
+SWAP_PARAMS(refused_path, refused_paths);
+
+/* What is no block device, nor a file on one, is refused. */
+static void bad_path_is_refused(struct kunit *test)
+{
+	const struct path_param *param = test->param_value;
+	const char *path = param->mode ? swap_node_new(test, param->mode, param->dev) :
+					 param->path;
+	int allocations = allocations_before(test);
+
+	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(path, 0), param->err,
+			    "swapon of: %s", param->name);
+	expect_given_back(test, allocations);
+}
+
+/* A flag that swapon does not know is refused, whichever. */
+static void unknown_flags_are_refused(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &ssd);
+	int allocations = allocations_before(test), bit;
+
+	for (bit = 0; bit < 32; bit++)
+		if (!(BIT(bit) & SWAP_FLAGS_VALID))
+			KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, BIT(bit)), -EINVAL,
+					    "flag %#lx is refused", BIT(bit));
+	expect_given_back(test, allocations);
+}
+
+/* Swap is the administrator's. */
+static void swapon_needs_privilege(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &ssd);
+	int allocations = allocations_before(test);
+
+	swap_drop_privilege(test);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
+			    "swapon is refused without CAP_SYS_ADMIN");
+	expect_given_back(test, allocations);
+}
+
+/* A device in use for swap is busy, by whatever name; its area stays as it is. */
+static void busy_device_is_refused(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &ssd);
+	dev_t dev = disk_devt(fake_disk_gendisk(area->disk));
+	long pages = total_swap_pages;
+
+	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(fake_disk_path(area->disk), 0), -EBUSY,
+			    "a device cannot be switched on twice");
+	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(swap_node_new(test, S_IFBLK, dev), 0), -EBUSY,
+			    "nor by another name");
+	KUNIT_EXPECT_EQ(test, swap_kunit_areas_used(), 1U);
+	KUNIT_EXPECT_EQ(test, total_swap_pages, pages);
+	KUNIT_EXPECT_NE_MSG(test, swap_alloc(test).val, 0UL, "the area works on");
+	swap_free_slot(swap_entry_at(area, 0, 0));
+}
+
+/* There is room for MAX_SWAPFILES areas and no more. */
+static void areas_are_limited(struct kunit *test)
+{
+	const struct swap_area_config small = { .disk = &FAKE_DISK_SSD, .tail_slots = 4,
+						.use_cluster0 = true };
+	struct swap_area *first = NULL, *area;
+	int i, allocations;
+
+	for (i = 0; i < MAX_SWAPFILES; i++) {
+		area = swap_area_on(test, &small);
+		first = first ?: area;
+	}
+	allocations = swap_kunit_allocations();
+	area = swap_area_prepare(test, &small);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
+			    "one area more than there is room for is refused");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
+			    "a refused swapon frees all it allocated");
+	KUNIT_EXPECT_EQ(test, swap_kunit_areas_used(), (unsigned int)MAX_SWAPFILES);
+	KUNIT_EXPECT_EQ(test, total_swap_pages, 3L * MAX_SWAPFILES);
+
+	/* Room is made by a swapoff, and the new area takes the old one's place. */
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(first), 0);
+	KUNIT_EXPECT_EQ(test, swap_area_swapon(area, 0), 0);
+}
+
+/* What swapon makes of a device: flags of the area, rotational devices counted. */
+static const struct disk_param disks[] = {
+	{ "zram", &FAKE_DISK_ZRAM, 0, "used writeok blkdev solidstate synchronous" },
+	{ "ssd", &FAKE_DISK_SSD, 0, "used writeok blkdev solidstate" },
+	{ "hdd", &FAKE_DISK_HDD, 0, "used writeok blkdev", .rotational = true },
+	{ "stable writes", &FAKE_DISK_STABLE, 0, "used writeok blkdev solidstate stable" },
+	{ "ssd, discard asked for", &FAKE_DISK_SSD, SWAP_FLAG_DISCARD,
+	  "used writeok blkdev solidstate" },
+	{ "ssd+discard, not asked for", &FAKE_DISK_SSD_DISCARD, 0,
+	  "used writeok blkdev solidstate" },
+	{ "ssd+discard", &FAKE_DISK_SSD_DISCARD, SWAP_FLAG_DISCARD,
+	  "used writeok blkdev solidstate discardable area-discard page-discard" },
+	{ "ssd+discard once", &FAKE_DISK_SSD_DISCARD, SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_ONCE,
+	  "used writeok blkdev solidstate discardable area-discard" },
+	{ "ssd+discard pages", &FAKE_DISK_SSD_DISCARD,
+	  SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES,
+	  "used writeok blkdev solidstate discardable page-discard" },
+	{ "ssd+discard once and pages", &FAKE_DISK_SSD_DISCARD,
+	  SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_ONCE | SWAP_FLAG_DISCARD_PAGES,
+	  "used writeok blkdev solidstate discardable area-discard" },
+	{ "ssd+discard, policies without discard", &FAKE_DISK_SSD_DISCARD,
+	  SWAP_FLAG_DISCARD_ONCE | SWAP_FLAG_DISCARD_PAGES,
+	  "used writeok blkdev solidstate" },
+};
+
+SWAP_PARAMS(disk, disks);
+
+static const struct {
+	unsigned long flag;
+	const char *name;
+} flag_names[] = {
+	{ SWP_USED, "used" }, { SWP_WRITEOK, "writeok" }, { SWP_BLKDEV, "blkdev" },
+	{ SWP_SOLIDSTATE, "solidstate" }, { SWP_SYNCHRONOUS_IO, "synchronous" },
+	{ SWP_STABLE_WRITES, "stable" }, { SWP_DISCARDABLE, "discardable" },
+	{ SWP_AREA_DISCARD, "area-discard" }, { SWP_PAGE_DISCARD, "page-discard" },
+};
+
+static const char *flags_text(struct kunit *test, unsigned long flags)
+{
+	char *text = kunit_kzalloc(test, 200, GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	for (i = 0; i < ARRAY_SIZE(flag_names); i++) {
+		if (!(flags & flag_names[i].flag))
+			continue;
+		if (*text)
+			strlcat(text, " ", 200);
+		strlcat(text, flag_names[i].name, 200);
+		flags &= ~flag_names[i].flag;
+	}
+	KUNIT_EXPECT_EQ_MSG(test, flags, 0UL, "no other flags");
+	return text;
+}
+
+/* The flags follow the device and what was asked for. */
+static void area_flags_follow_the_device(struct kunit *test)
+{
+	const struct disk_param *param = test->param_value;
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = param->disk, .clusters = 1, .swap_flags = param->swap_flags });
+	struct swap_area_facts facts;
+
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_STREQ_MSG(test, flags_text(test, facts.flags), param->flags,
+			       "flags of the area of a %s", param->name);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), (int)param->rotational,
+			    "nr_rotate_swap counts rotational areas only");
+}
+
+/* The area is discarded at swapon where it is to be, all but its header. */
+static void swapon_discards_the_area(struct kunit *test)
+{
+	const struct disk_param *param = test->param_value;
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = param->disk, .clusters = 1, .swap_flags = param->swap_flags,
+		.use_cluster0 = true });
+
+	SWAP_EXPECT_DECISIONS(test, area, strstr(param->flags, "area-discard") ? "D0:1.." : "");
+	KUNIT_EXPECT_TRUE_MSG(test, fake_disk_has(area->disk, 0), "the header is never discarded");
+}
+
+/* A discard that fails is no reason to refuse the device. */
+static void discard_error_is_ignored(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD_DISCARD, .clusters = 1, .use_cluster0 = true });
+	struct swap_area_facts facts;
+
+	fake_disk_fail_all(area->disk, FAKE_DISK_DISCARD, BLK_STS_IOERR);
+	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0,
+			    "swapon succeeds though its discard fails");
+	SWAP_EXPECT_DECISIONS(test, area, "D0:1..x");
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_STREQ(test, flags_text(test, facts.flags),
+			   "used writeok blkdev solidstate discardable area-discard page-discard");
+}
+
+/* A cluster for all CPUs is for rotational devices, and for no other. */
+static void global_cluster_is_for_rotational(struct kunit *test)
+{
+	const struct disk_param *param = test->param_value;
+	struct swap_area_facts facts;
+	struct swap_area *area;
+
+	SWAP_REQUIRE(test, CLUSTERS_EVERYWHERE);
+	area = swap_area_on(test, &(struct swap_area_config){
+		.disk = param->disk, .clusters = 1, .swap_flags = param->swap_flags });
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.global_cluster, param->rotational,
+			    "global_cluster exists on rotational devices only");
+}
+
+/* An area's pages count once it is on: those the header does not spoil. */
+static void pages_are_counted(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .tail_slots = 10,
+		.bad_slots = (unsigned long[]){ 5, 6, 0 } });
+	long pages = swap_cluster_slots() + 10 - 2;
+	struct swap_area_facts facts;
+	struct sysinfo info = { };
+
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ(test, facts.pages, (unsigned long)pages);
+	KUNIT_EXPECT_EQ(test, facts.max, 2UL * swap_cluster_slots() + 10);
+	KUNIT_EXPECT_EQ(test, facts.inuse, 0UL);
+	KUNIT_EXPECT_TRUE(test, facts.available);
+	KUNIT_EXPECT_EQ(test, total_swap_pages, pages);
+	KUNIT_EXPECT_EQ(test, get_nr_swap_pages(), pages);
+
+	swap_alloc_many(test, 3, NULL);
+	si_swapinfo(&info);
+	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, (unsigned long)pages, "SwapTotal");
+	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, pages - 3UL, "SwapFree");
+	swap_free_slots(swap_entry_at(area, 0, 0), 3);
+}
+
+/*
+ * An area larger than a pte can say is cut at that limit; bad pages past it
+ * are neither marked nor counted.
+ */
+static void oversized_area_is_cut(struct kunit *test)
+{
+	unsigned int cluster = swap_cluster_slots();
+	struct swap_area_facts facts;
+	struct swap_area *area;
+
+	swap_limit_area_size(test, 2 * cluster);
+	area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 7,
+		.bad_slots = (unsigned long[]){ 9, cluster, 5 * cluster + 220, 0 } });
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.max, 2UL * cluster, "the area is cut at the limit");
+	KUNIT_EXPECT_EQ_MSG(test, facts.pages, cluster - 1UL,
+			    "bad pages past the limit do not count");
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 2 * cluster, NULL), cluster - 1,
+			    "no slot past the limit is allocated");
+	swap_free_slots(swap_entry_at(area, 0, 0), 9);
+	swap_free_slots(swap_entry_at(area, 0, 10), cluster - 10);
+}
+
+/* Priorities: as given, or a default below all that can be given. */
+struct prio_param {
+	SWAP_PARAM_NAME;
+	int swap_flags;
+	int prio;
+};
+
+static const struct prio_param prios[] = {
+	{ "0", SWAP_FLAG_PREFER, 0 },
+	{ "1", SWAP_FLAG_PREFER | 1, 1 },
+	{ "highest", SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK, 32767 },
+	{ "given but not meant", 5, -1 },
+	{ "none", 0, -1 },
+};
+
+SWAP_PARAMS(prio, prios);
+
+static void priority_is_as_given(struct kunit *test)
+{
+	const struct prio_param *param = test->param_value;
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = param->swap_flags });
+	int first_default = swap_has(DEFAULT_PRIO_COUNTS_DOWN) ? -2 : -1;
+	struct swap_area_facts facts;
+
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.prio, param->prio < 0 ? first_default : param->prio,
+			    "priority: %s", param->name);
+}
+
+static int prio_of(struct swap_area *area)
+{
+	struct swap_area_facts facts;
+
+	swap_area_facts(area, &facts);
+	return facts.prio;
+}
+
+/*
+ * Areas without a priority: one below the other in order of swapon, and those
+ * left move up at a swapoff; or all the same, where the kernel has it so.
+ */
+static void default_priorities(struct kunit *test)
+{
+	bool down = swap_has(DEFAULT_PRIO_COUNTS_DOWN);
+	struct swap_area *area[4];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		area[i] = swap_area_on(test, &(struct swap_area_config){
+			.disk = &FAKE_DISK_SSD, .tail_slots = 8 });
+		KUNIT_EXPECT_EQ_MSG(test, prio_of(area[i]), down ? -2 - i : -1,
+				    "default priority of area %d", i);
+	}
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area[0]), 0);
+	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[1]), down ? -2 : -1,
+			    "default priority after another area's swapoff");
+	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[2]), down ? -3 : -1,
+			    "default priority after another area's swapoff");
+	area[3] = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .tail_slots = 8 });
+	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[3]), down ? -4 : -1,
+			    "default priority of a later area");
+}
+
+/* The higher the priority, the earlier an area fills; default ones come last. */
+static void higher_priority_fills_first(struct kunit *test)
+{
+	static const int flags[] = { SWAP_FLAG_PREFER | 1, 0, SWAP_FLAG_PREFER | 5,
+				     SWAP_FLAG_PREFER };
+	struct swap_area *area[ARRAY_SIZE(flags)];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		area[i] = swap_area_on(test, &(struct swap_area_config){
+			.disk = &FAKE_DISK_SSD, .tail_slots = 8, .swap_flags = flags[i] });
+	KUNIT_EXPECT_EQ(test, swap_alloc_many(test, 40, NULL), 32U);
+	SWAP_EXPECT_DECISIONS(test, NULL, "c/A0:0+8 a/A0:0+8 d/A0:0+8 b/A0:0+8");
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		swap_free_slots(swap_entry_at(area[i], 0, 0), 8);
+}
+
+/* /proc/swaps: a heading, and a line for each area in order of their numbers. */
+static void proc_swaps_lists_the_areas(struct kunit *test)
+{
+	static const char heading[] = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n";
+	struct swap_area *a, *b;
+	char *line;
+
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 0), heading, "no area: a heading");
+	a = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .tail_slots = 8, .swap_flags = SWAP_FLAG_PREFER | 7 });
+	b = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_HDD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 3 });
+	swap_alloc_many(test, 2, NULL);
+	line = kunit_kzalloc(test, 400, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	snprintf(line, 400, "%s%-40spartition\t32\t\t8\t\t7\n%-40spartition\t%u\t\t0\t\t3\n",
+		 heading, fake_disk_path(a->disk), fake_disk_path(b->disk),
+		 swap_cluster_slots() * 4);
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 0), line, "/proc/swaps");
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 1), line + strlen(heading),
+			       "/proc/swaps, read on behind the heading");
+	snprintf(line, 400, "%-40spartition\t%u\t\t0\t\t3\n", fake_disk_path(b->disk),
+		 swap_cluster_slots() * 4);
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 2), line,
+			       "/proc/swaps, read on behind the first area");
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 3), "", "the end of /proc/swaps");
+	swap_free_slots(swap_entry_at(a, 0, 0), 2);
+
+	/* A line goes with its area. */
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(a), 0);
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 1), line,
+			       "/proc/swaps after a swapoff");
+}
+
+/* Who polls /proc/swaps is told once of every area that comes or goes. */
+static void proc_swaps_tells_of_changes(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &ssd);
+	int event = 0;
+
+	swap_kunit_proc_swaps_changed(&event);
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event), "nothing happened");
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event), "a swapon is told");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event), "and told once");
+	KUNIT_EXPECT_EQ(test, swap_swapon_path(fake_disk_path(area->disk), 0), -EBUSY);
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
+			       "a refused swapon is not told");
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event), "a swapoff is told");
+}
+
+/* An entry that names an area there cannot be leads nowhere, and does no harm. */
+static void entries_of_impossible_areas(struct kunit *test)
+{
+	int type;
+
+	for (type = MAX_SWAPFILES; type < 1 << MAX_SWAPFILES_SHIFT; type++)
+		KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(swp_entry(type, 1)),
+				       "no area has number %d", type);
+	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_type_info(MAX_SWAPFILES),
+			      "no area has number MAX_SWAPFILES");
+	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_type_info(INT_MAX / 2),
+			      "no area has a number past all memory");
+}
+
 static struct kunit_case swap_swapon_cases[] = {
 	KUNIT_CASE_PARAM(bad_header_is_refused, refused_header_gen_params),
 	KUNIT_CASE(bad_page_twice),
 	KUNIT_CASE(refused_device_is_taken_later),
-	KUNIT_CASE_PARAM(every_allocation_may_fail, failing_disk_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_may_fail, plain_disk_gen_params),
 	KUNIT_CASE(unreadable_header),
 	KUNIT_CASE(byte_swapped_header_is_accepted),
 	KUNIT_CASE(device_may_be_larger),
+	KUNIT_CASE_PARAM(bad_path_is_refused, refused_path_gen_params),
+	KUNIT_CASE(unknown_flags_are_refused),
+	KUNIT_CASE(swapon_needs_privilege),
+	KUNIT_CASE(busy_device_is_refused),
+	KUNIT_CASE(areas_are_limited),
+	KUNIT_CASE_PARAM(area_flags_follow_the_device, disk_gen_params),
+	KUNIT_CASE_PARAM(swapon_discards_the_area, disk_gen_params),
+	KUNIT_CASE(discard_error_is_ignored),
+	KUNIT_CASE_PARAM(global_cluster_is_for_rotational, plain_disk_gen_params),
+	KUNIT_CASE(pages_are_counted),
+	KUNIT_CASE(oversized_area_is_cut),
+	KUNIT_CASE_PARAM(priority_is_as_given, prio_gen_params),
+	KUNIT_CASE(default_priorities),
+	KUNIT_CASE(higher_priority_fills_first),
+	KUNIT_CASE(proc_swaps_lists_the_areas),
+	KUNIT_CASE(proc_swaps_tells_of_changes),
+	KUNIT_CASE(entries_of_impossible_areas),
 	{}
 };
 
