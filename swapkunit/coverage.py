@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import counters
 from .counters import WATCHED, Counts, FileCounts, Tools
-from .errors import SwapKunitError
+from .errors import FAILED, SwapKunitError
 
 FRAGMENT = "coverage"
 
@@ -50,6 +50,12 @@ class Places:
         return self.top / "covers.json"
 
 
+class NoCounters(SwapKunitError):
+    """No case came to its end: none has written what it reached."""
+
+    code = FAILED
+
+
 # -- collecting --------------------------------------------------------------
 
 
@@ -73,11 +79,11 @@ def keep_notes(places: Places, build_mm: Path) -> None:
 
 
 def collect(places: Places, source: Path, tools: Tools, jobs: int) -> dict[str, Counts]:
-    """Suite -> counts of the run of the tree source whose counters lie in places. Raises SwapKunitError."""
+    """Suite -> counts of the run of the tree source whose counters lie in places. Raises NoCounters."""
     suites = counters.counts_by_suite(places.raw, places.notes, places.top / "merged", tools, jobs)
     if not any(suite != counters.BOOT for suite in suites):
-        raise SwapKunitError(f"cannot tell coverage: no case wrote counters below {places.raw}; see the "
-                             "consoles in the logs beside it for why none came to its end")
+        raise NoCounters(f"cannot tell coverage: no case wrote counters below {places.raw}; the "
+                         "consoles named above tell why none came to its end")
     text = {name: source_lines(source / name) for name in WATCHED}
     for counts in suites.values():
         for name, file_counts in counts.items():

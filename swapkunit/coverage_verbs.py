@@ -35,21 +35,30 @@ def coverage(args: argparse.Namespace) -> int:
         request.kernel_args.append(f"swap_kunit_coverage={places.raw}")
         results = sessions.run_suites(session)
         report = sessions.make_report(session, results)
-        with session.stage("coverage"):
-            figures.keep_notes(places, session.layout.build / "mm")
-            suites = figures.collect(places, session.kernel.path, tools, request.jobs)
-            total = figures.total_of(suites)
-            write_files(session, places, suites, total)
-        with session.stage("pages"):
-            lcov.make_pages(places.info, places.html, session.kernel.path, title(session))
-            lcov.name_suites(places.html, suites)
+        print(verdict(session.kernel, request.config, session.layout, results, report, session.stages),
+              flush=True)
+        if results.interrupted:
+            return FAILED
+        total = measure(session, places, tools)
     if args.uncovered:
-        print(figures.uncovered(total, session.kernel.path))
-    print(verdict(session.kernel, request.config, session.layout, results, report, session.stages))
+        print(f"\n{figures.uncovered(total, session.kernel.path)}")
     print(f"\n{figures.table(total)}\n\n{where(places)}", flush=True)
-    whole = standard and not results.interrupted
-    status = check_floors(session, total, args.raise_floors) if whole else not_checked(args)
-    return FAILED if report.count("failed") or results.interrupted else status
+    status = check_floors(session, total, args.raise_floors) if standard else not_checked(args)
+    return FAILED if report.count("failed") else status
+
+
+def measure(session: Session, places: Places, tools: Tools) -> Counts:
+    """Read what the run wrote, and write all files that tell of it."""
+    kernel = session.kernel
+    figures.keep_notes(places, session.layout.build / "mm")
+    suites = figures.collect(places, kernel.path, tools, session.request.jobs)
+    total = figures.total_of(suites)
+    places.info.write_text(lcov.tracefile(suites, kernel.path))
+    places.json.write_text(json.dumps(figures.to_json(total, suites, kernel.version, kernel.path)) + "\n")
+    title = f"swap code of Linux {kernel.version} reached by KUnit"
+    lcov.make_pages(places.info, places.html, kernel.path, title)
+    lcov.name_suites(places.html, suites)
+    return total
 
 
 def tools_of(args: argparse.Namespace) -> Tools:
@@ -71,18 +80,6 @@ def is_standard(request: Request) -> bool:
     """Whether all suites run, in the configuration the floors are meant for."""
     return not (request.filters or request.kunitconfig or request.kernel_args
                 or set(request.config) - {FRAGMENT})
-
-
-def title(session: Session) -> str:
-    """The pages' title."""
-    return f"swap code of Linux {session.kernel.version} reached by KUnit"
-
-
-def write_files(session: Session, places: Places, suites: dict[str, Counts], total: Counts) -> None:
-    """coverage.info and coverage.json."""
-    kernel = session.kernel
-    places.info.write_text(lcov.tracefile(suites, kernel.path))
-    places.json.write_text(json.dumps(figures.to_json(total, suites, kernel.version, kernel.path)) + "\n")
 
 
 def where(places: Places) -> str:
