@@ -104,6 +104,12 @@ unsigned long probe(void) { return swapfile_maximum_size; }
 PROBE(VMA_RA_ENABLED)
 bool probe(void) { return READ_ONCE(enable_vma_readahead); }
 
+PROBE(KUNIT_PARAM)		/* cases may have parameters, and be skipped */
+const void *probe(struct kunit *test) { return test->param_value; }
+
+PROBE(FOLIO)			/* else there are pages alone */
+size_t probe(void) { return sizeof(struct folio); }
+
 PROBE(KUNIT_GEN_PARAMS_TEST)	/* parameter generators are given the test */
 const void *probe_gen(struct kunit *test, const void *prev, char *desc);
 void probe(struct kunit_case *c) { c->generate_params = probe_gen; }

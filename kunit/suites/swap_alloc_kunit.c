@@ -25,7 +25,7 @@ SWAP_PARAMS(profile, profiles);
 
 static const struct alloc_profile *profile_of(struct kunit *test)
 {
-	return test->param_value;
+	return swap_param(test);
 }
 
 /* An area on the case's profile. */

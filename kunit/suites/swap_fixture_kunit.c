@@ -28,7 +28,7 @@ static const struct swap_area_config fixture_zram = { .disk = &FAKE_DISK_ZRAM };
 /* An area comes empty and of the size asked for, and goes. */
 static void area_comes_and_goes(struct kunit *test)
 {
-	const struct fixture_device *device = test->param_value;
+	const struct fixture_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
 	struct swap_area_facts facts;
 
@@ -68,7 +68,7 @@ static void hundred_swapons_leave_nothing(struct kunit *test)
 /* Data goes out and comes back, on each device. */
 static void data_goes_out_and_back(struct kunit *test)
 {
-	const struct fixture_device *device = test->param_value;
+	const struct fixture_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned int page;
@@ -172,7 +172,7 @@ static void fixture_write_notes(struct swap_area *area, const struct fixture_not
 static void notation(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &fixture_ssd);
-	const struct fixture_notation *notation = test->param_value;
+	const struct fixture_notation *notation = swap_param(test);
 
 	fixture_write_notes(area, notation);
 	SWAP_EXPECT_DECISIONS(test, area, "%s", notation->text);

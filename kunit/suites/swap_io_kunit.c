@@ -26,7 +26,7 @@ static const struct swap_area_config io_ssd = { .disk = &FAKE_DISK_SSD };
 /* The area of this device; what swapon discarded is not looked at. */
 static struct swap_area *io_area(struct kunit *test)
 {
-	const struct io_device *device = test->param_value;
+	const struct io_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
 
 	fake_disk_forget_bios(area->disk);

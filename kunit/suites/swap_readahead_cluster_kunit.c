@@ -84,7 +84,7 @@ static void last_window_was(unsigned long offset, unsigned int window)
 
 static void window_follows_hits_and_nearness(struct kunit *test)
 {
-	const struct window_case *c = test->param_value;
+	const struct window_case *c = swap_param(test);
 	unsigned int window;
 
 	last_window_was(FAR_SLOT, c->previous);
@@ -204,7 +204,7 @@ SWAP_PARAMS(blocks, blocks);
 
 static void window_is_an_aligned_block(struct kunit *test)
 {
-	const struct block_case *c = test->param_value;
+	const struct block_case *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &ssd);
 	swp_entry_t *slots = slots_in_use(test, 80);
 
@@ -686,7 +686,7 @@ SWAP_PARAMS(page_clusters, page_clusters);
 
 static void page_cluster_has_bounds(struct kunit *test)
 {
-	const struct page_cluster_case *c = test->param_value;
+	const struct page_cluster_case *c = swap_param(test);
 	char value[16];
 
 	KUNIT_EXPECT_EQ_MSG(test, text_file_write("proc", "sys/vm/page-cluster", c->name), c->err,
@@ -714,7 +714,7 @@ SWAP_PARAMS(willneeds, willneeds);
 
 static void willneed_reads_what_is_named(struct kunit *test)
 {
-	const struct willneed_case *c = test->param_value;
+	const struct willneed_case *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &ssd);
 	struct user_memory *mem = c->shmem ? user_memory_shmem(test, 16) :
 					     user_memory_new(test, 16);

@@ -161,7 +161,7 @@ SWAP_PARAMS(refused_header, refused_headers);
 /* A header that makes no sense is refused, and nothing of it stays. */
 static void bad_header_is_refused(struct kunit *test)
 {
-	const struct header_param *param = test->param_value;
+	const struct header_param *param = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = param->disk, .clusters = 1, .mangle = param->mangle });
 	int allocations = allocations_before(test);
@@ -237,7 +237,7 @@ SWAP_PARAMS(plain_disk, plain_disks);
 /* Whichever allocation fails: swapon says so, and gives all back. */
 static void every_allocation_may_fail(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = param->disk, .clusters = 1, .tail_slots = 10 });
 	int allocations = allocations_before(test), err;
@@ -337,7 +337,7 @@ SWAP_PARAMS(refused_path, refused_paths);
 /* What is no block device, nor a file on one, is refused. */
 static void bad_path_is_refused(struct kunit *test)
 {
-	const struct path_param *param = test->param_value;
+	const struct path_param *param = swap_param(test);
 	const char *path = param->mode ? swap_node_new(test, param->mode, param->dev) :
 					 param->path;
 	int allocations = allocations_before(test);
@@ -473,7 +473,7 @@ static const char *flags_text(struct kunit *test, unsigned long flags)
 /* The flags follow the device and what was asked for. */
 static void area_flags_follow_the_device(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = param->disk, .clusters = 1, .swap_flags = param->swap_flags });
 	struct swap_area_facts facts;
@@ -488,7 +488,7 @@ static void area_flags_follow_the_device(struct kunit *test)
 /* The area is discarded at swapon where it is to be, all but its header. */
 static void swapon_discards_the_area(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = param->disk, .clusters = 1, .swap_flags = param->swap_flags,
 		.use_cluster0 = true });
@@ -516,7 +516,7 @@ static void discard_error_is_ignored(struct kunit *test)
 /* A cluster for all CPUs is for rotational devices, and for no other. */
 static void global_cluster_is_for_rotational(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area_facts facts;
 	struct swap_area *area;
 
@@ -596,7 +596,7 @@ SWAP_PARAMS(prio, prios);
 
 static void priority_is_as_given(struct kunit *test)
 {
-	const struct prio_param *param = test->param_value;
+	const struct prio_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = param->swap_flags });
 	int first_default = swap_has(DEFAULT_PRIO_COUNTS_DOWN) ? -2 : -1;
