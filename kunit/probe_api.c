@@ -25,6 +25,9 @@
 #include <linux/fs_struct.h>
 #include <linux/hrtimer.h>
 #include <kunit/test.h>
+#if __has_include(<linux/swap_ops.h>)
+#include <linux/swap_ops.h>
+#endif
 #include "internal.h"
 #if __has_include("swap.h")
 #include "swap.h"

@@ -122,3 +122,6 @@ typeof(zswap_load(NULL)) *probe(int *ret) { return ret; }
 
 PROBE(HRTIMER_SETUP)		/* else hrtimer_init() */
 void probe(struct hrtimer *timer) { hrtimer_setup(timer, NULL, CLOCK_MONOTONIC, HRTIMER_MODE_REL); }
+
+PROBE(SWAP_FS_ACTIVATE)		/* file systems bring operations, else a_ops->swap_rw */
+int probe(struct swap_info_struct *si, const struct swap_ops *ops) { return swap_fs_activate(si, ops); }

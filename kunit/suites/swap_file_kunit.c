@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Swap files: where their slots lie on the disk, what cannot be swapped to,
+ * and I/O through the file system.
+ */
+#include "swap_fixture.h"
+
+/* Three pieces, the middle one before the others on the disk. */
+static const struct fake_fs_extent file_pieces[] = {
+	{ 1000, 300 }, { 200, 300 }, { 2000, 424 }, { }
+};
+
+static const struct fake_fs_extent file_one_piece[] = { { 64, 1024 }, { } };
+
+struct file_way {
+	SWAP_PARAM_NAME;
+	struct fake_fs_config fs;
+};
+
+static const struct file_way file_device_ways[] = {
+	{ "bmap, ssd", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_pieces } },
+	{ "bmap, zram", { &FAKE_DISK_ZRAM, FAKE_FS_BMAP, .extents = file_pieces } },
+	{ "bmap, hdd", { &FAKE_DISK_HDD, FAKE_FS_BMAP, .extents = file_pieces } },
+	{ "extents, ssd", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .extents = file_pieces } },
+	{ "extents, hdd", { &FAKE_DISK_HDD, FAKE_FS_EXTENTS, .extents = file_pieces } },
+};
+
+static const struct file_way file_direct_ways[] = {
+	{ "direct", { &FAKE_DISK_SSD, FAKE_FS_DIRECT, .extents = file_pieces } },
+	{ "direct, queued", { &FAKE_DISK_SSD, FAKE_FS_DIRECT, .extents = file_pieces,
+			      .queued = true } },
+};
+
+SWAP_PARAMS(file_device_way, file_device_ways);
+SWAP_PARAMS(file_direct_way, file_direct_ways);
+
+static struct swap_area *file_on(struct kunit *test, const struct fake_fs_config *config)
+{
+	struct swap_area *area = fake_fs_prepare(test, config);
+
+	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapon(area, 0), 0, "swapon of a file");
+	return area;
+}
+
+static struct swap_area *file_area(struct kunit *test)
+{
+	const struct file_way *way = test->param_value;
+
+	return file_on(test, &way->fs);
+}
+
+/* Where a slot lies, by the file's own list of pieces. */
+static unsigned long file_disk_page(const struct fake_fs_extent *piece, unsigned long slot)
+{
+	for (; slot >= piece->nr; piece++)
+		slot -= piece->nr;
+	return piece->block + slot;
+}
+
+/* A slot's data is on the disk where the file's map says, and nowhere else. */
+static void slots_lie_where_the_file_does(struct kunit *test)
+{
+	const struct file_way *way = test->param_value;
+	struct swap_area *area = file_area(test);
+	struct user_memory *mem = user_memory_new(test, 24);
+	unsigned long slot, disk_page;
+	unsigned int page;
+
+	/* Up to the end of the first piece. */
+	swap_alloc_many(test, 290, NULL);
+	user_fill(mem, 0, 24);
+	user_page_out(mem, 0, 24);
+	user_drop_cache(mem, 0, 24);
+	for (page = 0; page < 24; page++) {
+		slot = swp_offset(user_entry(mem, page));
+		disk_page = file_disk_page(way->fs.extents, slot);
+		KUNIT_EXPECT_EQ_MSG(test, *(u64 *)fake_disk_page(area->disk, disk_page),
+				    mem->value[page],
+				    "rule: swap I/O goes where the file lies: slot %lu", slot);
+		KUNIT_EXPECT_FALSE_MSG(test, fake_disk_has(area->disk, slot),
+				       "rule: swap I/O goes where the file lies, not to page %lu of the disk",
+				       slot);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+/* Slots in a row whose pages on the disk are apart are two bios. */
+static void bio_ends_with_its_piece(struct kunit *test)
+{
+	static const struct fake_fs_extent pieces[] = { { 40, 8 }, { 20, 8 }, { } };
+	struct swap_area *area = file_on(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD, .extents = pieces });
+	struct user_memory *mem = user_memory_new(test, 8);
+
+	SWAP_REQUIRE(test, WRITE_BATCHED);
+	swap_alloc_many(test, 3, NULL);
+	user_fill(mem, 0, 8);
+	user_page_out(mem, 0, 8);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:1+8 W0:4+4 A0:9+3 W0:8+4");
+	SWAP_EXPECT_BIOS(test, area->disk, "W0:44+4 W0:20+4");
+	user_drop_cache(mem, 0, 8);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* Pages of the disk in a row are one bio, only where the slots are, too. */
+static void pieces_in_disk_order_are_not_slots_in_order(struct kunit *test)
+{
+	static const struct fake_fs_extent pieces[] = { { 41, 4 }, { 40, 1 }, { 45, 4 }, { } };
+	struct user_memory *mem = user_memory_new(test, 8);
+
+	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = pieces });
+	user_fill(mem, 0, 8);
+	user_page_out(mem, 0, 8);
+	user_drop_cache(mem, 0, 8);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+struct file_refused {
+	SWAP_PARAM_NAME;
+	struct fake_fs_config fs;
+	int error;
+	bool read_fails;
+};
+
+static const struct fake_fs_extent file_hole[] = { { 64, 16 }, { 0, 4 }, { 128, 16 }, { } };
+static const struct fake_fs_extent file_hole_in_page[] = { { 64, 17 }, { 0, 1 }, { 82, 22 }, { } };
+static const struct fake_fs_extent file_unaligned[] = { { 65, 3 }, { 73, 3 }, { 81, 2 }, { } };
+
+static const struct file_refused file_refusals[] = {
+	{ "hole", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_hole }, -EINVAL },
+	{ "hole within a page", { &FAKE_DISK_SSD, FAKE_FS_BMAP, 10, file_hole_in_page }, -EINVAL },
+	{ "no whole page", { &FAKE_DISK_SSD, FAKE_FS_BMAP, 10, file_unaligned }, -EINVAL },
+	{ "file system says no", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .extents = file_pieces,
+				   .activate_error = -ETXTBSY }, -ETXTBSY },
+	{ "nothing but the header", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .extents = file_pieces,
+				      .activate_pages = 1 }, -EINVAL },
+	{ "encrypted", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_pieces,
+			 .encrypted = true }, -EINVAL },
+	{ "header cannot be read", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_pieces },
+	  -EIO, .read_fails = true },
+};
+
+SWAP_PARAMS(file_refused, file_refusals);
+
+/* What cannot be swapped to is refused, and the file let go of. */
+static void file_is_refused(struct kunit *test)
+{
+	const struct file_refused *refused = test->param_value;
+	struct swap_area *area = fake_fs_prepare(test, &refused->fs);
+
+	if (refused->read_fails)
+		fake_fs_fail_all(area, FAKE_DISK_READ, -EIO);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), refused->error, "rule: %s",
+			    refused->name);
+	KUNIT_EXPECT_FALSE_MSG(test, fake_fs_activated(area),
+			       "rule: a file that is not swapped to is let go of");
+}
+
+/*
+ * Blocks of 1 KiB: only whole pages of the disk are used. Blocks 64 and 65 are
+ * too few, 33 to 35 are before a page's start.
+ */
+static void pieces_of_pages_are_left_out(struct kunit *test)
+{
+	static const struct fake_fs_extent pieces[] = {
+		{ 16, 8 }, { 64, 2 }, { 33, 7 }, { 44, 6 }, { }
+	};
+	static const unsigned long disk_pages[] = { 5, 9, 11 };
+	struct swap_area *area = file_on(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD, .block_bits = 10, .extents = pieces, .pages = 6 });
+	struct user_memory *mem = user_memory_new(test, 3);
+	struct swap_area_facts facts;
+	unsigned int page;
+
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.pages, 3UL,
+			    "rule: only whole, aligned pages of the disk become slots");
+	user_fill(mem, 0, 3);
+	user_swap_out(mem, 0, 3);
+	for (page = 0; page < 3; page++)
+		KUNIT_EXPECT_EQ_MSG(test, *(u64 *)fake_disk_page(area->disk, disk_pages[page]),
+				    mem->value[page], "rule: slot %u lies in page %lu of the disk",
+				    page + 1, disk_pages[page]);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+struct file_gives {
+	SWAP_PARAM_NAME;
+	unsigned long pages;
+};
+
+static const struct file_gives file_gifts[] = {
+	{ "part of a cluster", 100 }, { "a cluster and some", 600 },
+	{ "whole clusters", 512 }, { "all but one", 1023 },
+};
+
+SWAP_PARAMS(file_gives, file_gifts);
+
+/* The file system gives less than the header says: no slot beyond that. */
+static void file_system_gives_less(struct kunit *test)
+{
+	const struct file_gives *gives = test->param_value;
+	struct swap_area *area = file_on(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_one_piece,
+		.activate_pages = gives->pages });
+	struct swap_area_facts facts;
+
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ(test, facts.max, gives->pages);
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 1100, NULL), gives->pages - 1,
+			    "rule: an area has as many slots as its file system gave");
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ(test, facts.inuse, gives->pages - 1);
+}
+
+/* A file in use for swap is busy, held while on and let go of by swapoff. */
+static void file_in_use_is_held(struct kunit *test)
+{
+	struct swap_area *area = file_on(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_one_piece });
+
+	KUNIT_EXPECT_TRUE(test, fake_fs_activated(area));
+	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(area->path, 0), -EBUSY,
+			    "rule: a file is swapped to once at a time");
+	KUNIT_EXPECT_TRUE_MSG(test, fake_fs_activated(area),
+			      "rule: a refused swapon leaves the first one be");
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
+	KUNIT_EXPECT_FALSE_MSG(test, fake_fs_activated(area),
+			       "rule: swapoff lets go of the file");
+}
+
+/* Large folios get no slots in a file: its pieces may be anywhere. */
+static void large_folio_gets_no_slots(struct kunit *test)
+{
+	swp_entry_t entry;
+
+	if (swap_kunit_orders() == 1)
+		kunit_skip(test, "this kernel's configuration swaps no large folios");
+	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = file_pieces });
+	entry = swap_alloc_order(test, 2);
+	KUNIT_EXPECT_EQ_MSG(test, entry.val, 0UL, "rule: no large folio in a swap file");
+}
+
+/* Swapoff of a file brings everything back, wherever it lay. */
+static void swapoff_brings_all_back(struct kunit *test)
+{
+	struct swap_area *area = file_area(test);
+	struct user_memory *mem = user_memory_new(test, 20);
+
+	user_fill(mem, 0, 20);
+	user_swap_out(mem, 0, 20);
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* Through the file system: no bio, 32 pages a call, at the slots' place. */
+static void direct_io_goes_through_the_file_system(struct kunit *test)
+{
+	struct swap_area *area = file_area(test);
+	struct user_memory *mem = user_memory_new(test, 40);
+	unsigned long out = swap_vmstat(PSWPOUT), in = swap_vmstat(PSWPIN);
+	unsigned int page;
+
+	user_fill(mem, 0, 40);
+	user_page_out(mem, 0, 40);
+	KUNIT_EXPECT_EQ_MSG(test, fake_fs_ios(area, FAKE_DISK_WRITE), 2U,
+			    "rule: up to 32 pages a call");
+	KUNIT_EXPECT_EQ(test, swap_vmstat(PSWPOUT) - out, 40UL);
+	user_drop_cache(mem, 0, 40);
+	for (page = 0; page < 40; page++)
+		KUNIT_EXPECT_EQ_MSG(test, user_page_cached(mem, page), false, "page %u", page);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+	KUNIT_EXPECT_EQ(test, swap_vmstat(PSWPIN) - in, 40UL);
+	KUNIT_EXPECT_LT_MSG(test, fake_fs_ios(area, FAKE_DISK_READ), 40U,
+			    "rule: a window is read in one call");
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+}
+
+/* A gap between slots ends the call. */
+static void direct_io_ends_at_a_gap(struct kunit *test)
+{
+	static const struct fake_fs_extent small[] = { { 64, 8 }, { } };
+	struct swap_area *area = file_on(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_DIRECT, .extents = small });
+	struct user_memory *mem = user_memory_new(test, 4);
+	int type = area->si->type;
+
+	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, 7, NULL), 7U);
+	swap_free_slots(swp_entry(type, 2), 2);
+	swap_free_slots(swp_entry(type, 5), 2);
+	user_fill(mem, 0, 4);
+	user_page_out(mem, 0, 4);
+	KUNIT_EXPECT_EQ_MSG(test, fake_fs_ios(area, FAKE_DISK_WRITE), 2U,
+			    "rule: a call takes slots that follow one another");
+	user_drop_cache(mem, 0, 4);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+/* A failed call: the pages stay; a failed read is a bus error. */
+static void direct_io_fails(struct kunit *test)
+{
+	struct swap_area *area = file_area(test);
+	struct user_memory *mem = user_memory_new(test, 4);
+	unsigned int page;
+
+	user_fill(mem, 0, 4);
+	fake_fs_fail_all(area, FAKE_DISK_WRITE, -EIO);
+	user_page_out(mem, 0, 4);
+	user_drop_cache(mem, 0, 4);
+	for (page = 0; page < 4; page++)
+		KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, page),
+				      "rule: a page that could not be written stays in memory");
+	fake_fs_fail_all(area, FAKE_DISK_WRITE, 0);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "rule: a failed write costs no data");
+	user_page_out(mem, 0, 4);
+	user_drop_cache(mem, 0, 4);
+	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
+			       "rule: a failed write is tried again");
+	fake_fs_fail_all(area, FAKE_DISK_READ, -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, user_fault(mem, 0) & VM_FAULT_SIGBUS,
+			      "rule: a failed read is a bus error");
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
+	fake_fs_fail_all(area, FAKE_DISK_READ, 0);
+	for (page = 0; page < 4; page++)
+		user_drop_cache(mem, page, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule: a failed read costs the slot nothing");
+}
+
+static struct kunit_case swap_file_cases[] = {
+	KUNIT_CASE_PARAM(slots_lie_where_the_file_does, file_device_way_gen_params),
+	KUNIT_CASE(bio_ends_with_its_piece),
+	KUNIT_CASE(pieces_in_disk_order_are_not_slots_in_order),
+	KUNIT_CASE_PARAM(file_is_refused, file_refused_gen_params),
+	KUNIT_CASE(pieces_of_pages_are_left_out),
+	KUNIT_CASE_PARAM(file_system_gives_less, file_gives_gen_params),
+	KUNIT_CASE(file_in_use_is_held),
+	KUNIT_CASE(large_folio_gets_no_slots),
+	KUNIT_CASE_PARAM(swapoff_brings_all_back, file_device_way_gen_params),
+	KUNIT_CASE_PARAM(direct_io_goes_through_the_file_system, file_direct_way_gen_params),
+	KUNIT_CASE(direct_io_ends_at_a_gap),
+	KUNIT_CASE_PARAM(direct_io_fails, file_direct_way_gen_params),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_file, swap_file_cases);
+
+MODULE_DESCRIPTION("KUnit suite of swap files");
+MODULE_LICENSE("GPL");
