@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which clusters are discarded, when, and how often; order 0.
+ */
+#include <linux/mm.h>
+#include "swap_fixture.h"
+
+#define DISCARD_PAGES	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES)
+#define DISCARD_ONCE	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_ONCE)
+
+static struct swap_area *area_on(struct kunit *test, struct swap_area_config config)
+{
+	if (!config.disk)
+		config.disk = &FAKE_DISK_SSD_DISCARD;
+	if (!(config.swap_flags & ~(SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK)))
+		config.swap_flags |= DISCARD_PAGES;
+	return swap_area_on(test, &config);
+}
+
+/* Discards freed clusters, where nothing else is said. */
+#define AREA_ON(test, ...) \
+	area_on(test, (struct swap_area_config){ __VA_ARGS__ })
+
+static void fill_clusters(struct kunit *test, unsigned int clusters)
+{
+	unsigned int nr = clusters * swap_cluster_slots();
+
+	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, nr, NULL), nr);
+	swap_decisions_skip(test);
+}
+
+static void free_cluster(struct swap_area *area, unsigned int cluster)
+{
+	swap_free_slots(swap_entry_at(area, cluster, 0), swap_cluster_slots());
+}
+
+/*
+ * Freed clusters
+ */
+
+/* Freed whole: one discard of the whole cluster, then it is a free one. */
+static void whole_cluster_is_discarded_once(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test);
+
+	fill_clusters(test, 2);
+	free_cluster(area, 0);
+	swap_area_settle(area);
+	swap_rule(test, "a cluster freed whole is discarded once");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
+	SWAP_EXPECT_BIOS(test, area->disk, "D0:0+%u", swap_cluster_slots());
+	SWAP_EXPECT_LISTS(test, area, "free:2,3,0 full:1");
+	swap_area_settle(area);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+}
+
+/* Freed slot by slot in any order, it is the last one that counts. */
+static void last_slot_brings_the_discard(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test);
+	unsigned int n = swap_cluster_slots();
+
+	fill_clusters(test, 1);
+	swap_free_slots(swap_entry_at(area, 0, 100), n - 100);
+	swap_free_slots(swap_entry_at(area, 0, 0), 99);
+	swap_area_settle(area);
+	swap_rule(test, "a cluster with a slot in use is not discarded");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:100.. F0:0+99");
+	swap_free_slot(swap_entry_at(area, 0, 99));
+	swap_area_settle(area);
+	swap_rule(test, "with its last slot it is");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:99 D0:*");
+}
+
+/* Several: each by itself, in the order they became empty. */
+static void clusters_are_discarded_in_order(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test);
+	unsigned int n = swap_cluster_slots();
+
+	fill_clusters(test, 3);
+	/* One range: the worker has no chance before both are empty. */
+	swap_free_slots(swap_entry_at(area, 1, 0), 2 * n);
+	swap_area_settle(area);
+	swap_rule(test, "each cluster by itself, the first emptied first");
+	SWAP_EXPECT_DECISIONS(test, area, "F1:* F2:* D1:* D2:*");
+	SWAP_EXPECT_BIOS(test, area->disk, "D1:0+%u D2:0+%u", n, n);
+	SWAP_EXPECT_LISTS(test, area, "free:3,1,2 full:0");
+}
+
+/* A cluster that was never full is discarded all the same. */
+static void barely_used_cluster_is_discarded(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test);
+
+	swap_alloc_many(test, 3, NULL);
+	swap_free_slots(swap_entry_at(area, 0, 0), 3);
+	swap_area_settle(area);
+	swap_rule(test, "the whole cluster, whatever of it was in use");
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0+3 F0:0+3 D0:*");
+}
+
+/* Used and emptied again: once per time. */
+static void every_emptying_is_discarded(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 1);
+	unsigned int i;
+
+	swap_rule(test, "one discard each time a cluster is emptied");
+	for (i = 0; i < 3; i++) {
+		swap_alloc_many(test, UINT_MAX, NULL);
+		swap_area_settle(area);
+		free_cluster(area, 0);
+		swap_area_settle(area);
+		SWAP_EXPECT_DECISIONS(test, area, "A0:* F0:* D0:*");
+	}
+}
+
+/* With a slot that is never free a cluster is never empty: bad, header, past the end. */
+static void cluster_with_a_bad_slot_is_never_discarded(struct kunit *test)
+{
+	unsigned long bad[] = { 2 * swap_cluster_slots() - 1, 0 };
+	struct swap_area *area = AREA_ON(test, .clusters = 2, .tail_slots = 5,
+					 .use_cluster0 = true, .bad_slots = bad);
+	unsigned int n = swap_cluster_slots();
+
+	swap_alloc_many(test, UINT_MAX, NULL);
+	swap_area_settle(area);
+	swap_decisions_skip(test);
+	swap_free_slots(swap_entry_at(area, 0, 1), n - 1);
+	swap_free_slots(swap_entry_at(area, 1, 0), n - 1);
+	swap_free_slots(swap_entry_at(area, 2, 0), 5);
+	swap_area_settle(area);
+	swap_rule(test, "no discard of a cluster with the header, a bad slot or the end in it");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:1.. F1:0+%u F2:0+5", n - 1);
+	SWAP_EXPECT_LISTS(test, area, "nonfull:0,1,2");
+}
+
+/* What was discarded is gone from the disk, and the neighbours' data is not. */
+static void neighbours_keep_their_data(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test);
+	unsigned int n = swap_cluster_slots();
+	struct user_memory *mem = user_memory_new(test, 2 * n);
+
+	user_fill(mem, 0, 2 * n);
+	user_swap_out(mem, 0, 2 * n);
+	/* Written again, the pages need their slots no more. */
+	user_fill(mem, 0, n);
+	swap_area_settle(area);
+	KUNIT_EXPECT_FALSE_MSG(test, fake_disk_has(area->disk, swap_slot_at(area, 0, n - 1)),
+			       "rule: the emptied cluster is discarded");
+	KUNIT_EXPECT_TRUE_MSG(test, fake_disk_has(area->disk, swap_slot_at(area, 1, 0)),
+			      "rule: no slot of another cluster is");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/*
+ * Before reuse
+ */
+
+/* While its discard is under way, a cluster is on no list, and nobody gets a slot of it. */
+static void no_slot_of_a_cluster_being_discarded(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 2);
+
+	fill_clusters(test, 2);
+	swap_area_settle(area);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_DISCARD));
+	free_cluster(area, 0);
+	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
+	swap_rule(test, "a cluster being discarded is on no list, and gives no slot");
+	SWAP_EXPECT_LISTS(test, area, "full:1");
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc(test).val, 0UL,
+			    "rule: no slot before its discard is done");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
+	fake_disk_release(area->disk);
+	swap_area_settle(area);
+	SWAP_EXPECT_LISTS(test, area, "free:0 full:1");
+	swap_alloc(test);
+	swap_rule(test, "after it, it is as free as any");
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
+}
+
+/* The current cluster emptied: what it was does not make it one again before the discard. */
+static void current_cluster_is_discarded_too(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 3);
+
+	swap_alloc_many(test, 3, NULL);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_DISCARD));
+	swap_free_slots(swap_entry_at(area, 0, 0), 3);
+	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
+	swap_alloc(test);
+	fake_disk_release(area->disk);
+	swap_rule(test, "an emptied current cluster is not gone on with before its discard");
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0+3 F0:0+3 D0:* A1:0");
+}
+
+struct discards_seen {
+	unsigned int nr;
+	unsigned int atomic;
+};
+
+static void see_discard(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+{
+	struct discards_seen *seen = ctx;
+
+	if (bio->op != FAKE_DISK_DISCARD)
+		return;
+	seen->nr++;
+	seen->atomic += bio->atomic;
+}
+
+/*
+ * Full but for clusters that wait for their discard: the allocation does it
+ * itself, once, where it may sleep, and takes the cluster.
+ */
+static void full_device_discards_at_once(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 2);
+	struct discards_seen seen = { };
+	struct folio *folio;
+
+	fill_clusters(test, 2);
+	swap_area_settle(area);
+	folio = swap_new_folio(test, 0);
+	fake_disk_on_bio(area->disk, see_discard, &seen);
+	free_cluster(area, 1);
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_folio_slots(folio), 0,
+			    "rule: no allocation fails while clusters wait for their discard");
+	swap_area_settle(area);
+	swap_rule(test, "the discard first, once, then the slot");
+	SWAP_EXPECT_DECISIONS(test, area, "F1:* D1:* A1:0");
+	KUNIT_EXPECT_EQ_MSG(test, seen.nr, 1U, "rule: one discard (A24)");
+	KUNIT_EXPECT_EQ_MSG(test, seen.atomic, 0U,
+			    "rule: no discard is waited for where sleeping is forbidden (A24)");
+	swap_drop_folio(folio);
+}
+
+/* The one that waits lies on another area: it is found there. */
+static void another_area_discards_at_once(struct kunit *test)
+{
+	struct swap_area *high = AREA_ON(test, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 9);
+	struct swap_area *low = AREA_ON(test, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 1);
+	struct folio *folio;
+
+	fill_clusters(test, 2);
+	swap_area_settle(high);
+	swap_area_settle(low);
+	folio = swap_new_folio(test, 0);
+	free_cluster(low, 0);
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_folio_slots(folio), 0,
+			    "rule: no allocation fails while clusters wait for their discard");
+	swap_rule(test, "all areas are asked for clusters to discard");
+	SWAP_EXPECT_DECISIONS(test, NULL, "b/F0:* b/D0:* b/A0:0");
+	swap_drop_folio(folio);
+}
+
+/* A free cluster is taken rather than one that waits. */
+static void free_cluster_before_a_waiting_one(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 3);
+	struct folio *folio;
+
+	fill_clusters(test, 2);
+	folio = swap_new_folio(test, 0);
+	free_cluster(area, 0);
+	KUNIT_EXPECT_EQ(test, swap_alloc_folio_slots(folio), 0);
+	swap_area_settle(area);
+	swap_rule(test, "an allocation discards only where nothing else is left");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:* A2:0 D0:*");
+	swap_drop_folio(folio);
+}
+
+/*
+ * Errors
+ */
+
+/* A discard that fails loses no cluster: it is only advice. */
+static void failed_discard_loses_no_cluster(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 2);
+
+	fill_clusters(test, 2);
+	swap_area_settle(area);
+	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_IOERR);
+	free_cluster(area, 0);
+	swap_area_settle(area);
+	swap_rule(test, "after a failed discard the cluster is free");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*x");
+	SWAP_EXPECT_LISTS(test, area, "free:0 full:1");
+	swap_alloc_many(test, UINT_MAX, NULL);
+	swap_area_settle(area);
+	free_cluster(area, 0);
+	swap_area_settle(area);
+	swap_rule(test, "and the next time it is discarded again");
+	SWAP_EXPECT_DECISIONS(test, area, "A0:* F0:* D0:*");
+}
+
+/* The same where an allocation waits for it. */
+static void failed_discard_at_once_gives_the_slot(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 1);
+	struct folio *folio;
+
+	fill_clusters(test, 1);
+	swap_area_settle(area);
+	folio = swap_new_folio(test, 0);
+	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_NOTSUPP);
+	free_cluster(area, 0);
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_folio_slots(folio), 0,
+			    "rule: a failed discard gives the cluster all the same");
+	swap_rule(test, "a failed discard gives the cluster all the same");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*x A0:0");
+	swap_drop_folio(folio);
+}
+
+/* At swapon: the area is used all the same, and its clusters are discarded later. */
+static void failed_discard_at_swapon(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD_DISCARD, .clusters = 1 });
+
+	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_IOERR);
+	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0,
+			    "rule: a failed discard of the area does not fail swapon");
+	swap_alloc_many(test, 1, NULL);
+	swap_free_slot(swap_entry_at(area, 0, 0));
+	swap_area_settle(area);
+	swap_rule(test, "a failed discard of the area changes nothing");
+	SWAP_EXPECT_DECISIONS(test, area, "D-1:1..x D0:*x A0:0 F0:0 D0:*");
+}
+
+/*
+ * Policies
+ */
+
+struct discard_policy {
+	SWAP_PARAM_NAME;
+	int swap_flags;
+	bool at_swapon;
+	bool when_freed;
+};
+
+static const struct discard_policy policies[] = {
+	{ .name = "none" },
+	{ .name = "both", .swap_flags = SWAP_FLAG_DISCARD, .at_swapon = true, .when_freed = true },
+	{ .name = "pages", .swap_flags = DISCARD_PAGES, .when_freed = true },
+	{ .name = "once", .swap_flags = DISCARD_ONCE, .at_swapon = true },
+	{ .name = "once and pages", .swap_flags = DISCARD_ONCE | DISCARD_PAGES, .at_swapon = true },
+	{ .name = "pages alone", .swap_flags = SWAP_FLAG_DISCARD_PAGES },
+	{ .name = "once alone", .swap_flags = SWAP_FLAG_DISCARD_ONCE },
+};
+
+SWAP_PARAMS(policy, policies);
+
+static void use_and_empty(struct kunit *test, struct swap_area *area)
+{
+	swap_alloc_many(test, 1, NULL);
+	swap_free_slot(swap_entry_at(area, 0, 0));
+	swap_area_settle(area);
+}
+
+/* What swapon's flags ask for: all of the area but the header at once, freed clusters, or both. */
+static void policy_decides(struct kunit *test)
+{
+	const struct discard_policy *policy = test->param_value;
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD_DISCARD, .clusters = 1, .swap_flags = policy->swap_flags });
+
+	swap_rule(test, "the whole area but its header is discarded at swapon if that is asked");
+	if (policy->at_swapon)
+		SWAP_EXPECT_BIOS(test, area->disk, "D-1:1+%u", 2 * swap_cluster_slots() - 1);
+	else
+		SWAP_EXPECT_BIOS(test, area->disk, "");
+	swap_decisions_skip(test);
+	use_and_empty(test, area);
+	swap_rule(test, "freed clusters are discarded if that is asked");
+	SWAP_EXPECT_DECISIONS(test, area, policy->when_freed ? "A0:0 F0:0 D0:*" : "A0:0 F0:0");
+}
+
+/* A disk that takes no discards gets none, whatever is asked for. */
+static void incapable_disk_gets_none(struct kunit *test)
+{
+	const struct discard_policy *policy = test->param_value;
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = policy->swap_flags });
+
+	use_and_empty(test, area);
+	swap_rule(test, "no discard to a disk that takes none");
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 F0:0");
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+}
+
+static const struct fake_disk_profile hdd_discard = {
+	.name = "hdd+discard", .rotational = true, .discard = true,
+};
+
+static const struct fake_disk_profile zram_discard = {
+	.name = "zram+discard", .synchronous = true, .discard = true,
+};
+
+/* Without clusters, on rotational disks of older kernels, nothing is ever empty. */
+static void rotational_disk_discards_by_cluster(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .disk = &hdd_discard, .clusters = 1);
+
+	use_and_empty(test, area);
+	swap_rule(test, "freed clusters are discarded where there are clusters");
+	SWAP_EXPECT_DECISIONS(test, area,
+			      swap_has(CLUSTERS_EVERYWHERE) ? "A0:0 F0:0 D0:*" : "A0:0 F0:0");
+}
+
+static void synchronous_disk_discards_too(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .disk = &zram_discard, .clusters = 1);
+
+	use_and_empty(test, area);
+	swap_rule(test, "a synchronous disk is discarded like others");
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 F0:0 D0:*");
+}
+
+/*
+ * With others
+ */
+
+/* Clusters that reclaim of full ones empties are discarded like others. */
+static void reclaimed_cluster_is_discarded(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 3);
+	unsigned int i;
+
+	for (i = 0; i < swap_cluster_slots(); i++)
+		swap_alloc_cached(test, NULL);
+	swap_decisions_skip(test);
+	swap_kunit_reclaim_full(area->si, false);
+	swap_area_settle(area);
+	swap_rule(test, "a cluster reclaimed whole is discarded");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
+	SWAP_EXPECT_LISTS(test, area, "free:1,2,0");
+}
+
+/* swapoff waits for discards that are due. */
+static void swapoff_does_what_is_due(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 2);
+
+	fill_clusters(test, 1);
+	free_cluster(area, 0);
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
+	swap_rule(test, "discards due are done when swapoff returns");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
+}
+
+/* What swapoff itself frees is not discarded: the area goes anyway. */
+static void swapoff_adds_none(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 2);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	swap_decisions_skip(test);
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
+	swap_rule(test, "slots freed by swapoff bring no discard");
+	SWAP_EXPECT_DECISIONS(test, area, "R0:0 F0:0");
+}
+
+static struct kunit_case swap_discard_cases[] = {
+	KUNIT_CASE(whole_cluster_is_discarded_once),
+	KUNIT_CASE(last_slot_brings_the_discard),
+	KUNIT_CASE(clusters_are_discarded_in_order),
+	KUNIT_CASE(barely_used_cluster_is_discarded),
+	KUNIT_CASE(every_emptying_is_discarded),
+	KUNIT_CASE(cluster_with_a_bad_slot_is_never_discarded),
+	KUNIT_CASE(neighbours_keep_their_data),
+	KUNIT_CASE(no_slot_of_a_cluster_being_discarded),
+	KUNIT_CASE(current_cluster_is_discarded_too),
+	KUNIT_CASE(full_device_discards_at_once),
+	KUNIT_CASE(another_area_discards_at_once),
+	KUNIT_CASE(free_cluster_before_a_waiting_one),
+	KUNIT_CASE(failed_discard_loses_no_cluster),
+	KUNIT_CASE(failed_discard_at_once_gives_the_slot),
+	KUNIT_CASE(failed_discard_at_swapon),
+	KUNIT_CASE_PARAM(policy_decides, policy_gen_params),
+	KUNIT_CASE_PARAM(incapable_disk_gets_none, policy_gen_params),
+	KUNIT_CASE(rotational_disk_discards_by_cluster),
+	KUNIT_CASE(synchronous_disk_discards_too),
+	KUNIT_CASE(reclaimed_cluster_is_discarded),
+	KUNIT_CASE(swapoff_does_what_is_due),
+	KUNIT_CASE(swapoff_adds_none),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_discard, swap_discard_cases);
+
+MODULE_DESCRIPTION("KUnit suite of discards by the swap slot allocator");
+MODULE_LICENSE("GPL");
