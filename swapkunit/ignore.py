@@ -19,12 +19,13 @@ from pathlib import Path
 
 # Made by every kernel build, whatever the .gitignore files say.
 SUFFIXES = (".o", ".ko", ".cmd", ".mod", ".mod.c", ".gcno", ".gcda", ".dwo", ".pyc", ".rlib")
-DIRS = frozenset((".git", ".kunit", ".pytest_cache", "__pycache__"))
 NAMES = frozenset((
-    ".git", ".version", ".missing-syscalls.d", "built-in.a", "lib.a", "modules.order", "modules.builtin",
-    "modules.builtin.modinfo", "Module.symvers", "System.map", "vmlinux", "vmlinux.a",
-    "vmlinux.symvers", "compile_commands.json"))
-PREFIXES = (".config", ".tmp_", ".cache.", ".thinlto-cache", ".vmlinux", ".modules", ".Module")
+    "built-in.a", "lib.a", "modules.order", "modules.builtin", "modules.builtin.modinfo",
+    "Module.symvers", "System.map", "vmlinux", "vmlinux.a", "vmlinux.symvers",
+    "compile_commands.json"))
+# A build's own dot files are many; those that are source are these (and what git tracks).
+DOT_SOURCE = re.compile(r"\.(gitignore|gitattributes|kunitconfig.*|mailmap|keep|.*lint|.*ignore|.*\.txt"
+                        r"|.*rc|clang-format|editorconfig|cocciconfig|.*\.toml)")
 DIRECTORIES = re.compile(r"include/(config|generated)|arch/[^/]+/include/generated")
 # Read by people or built by themselves: broad patterns there, no harm to a kernel build.
 LOOSE = ("Documentation/", "tools/", "samples/")
@@ -71,12 +72,14 @@ class IgnoreFile:
     path_regex: re.Pattern[str] | None = None
     keep_regex: re.Pattern[str] | None = None
     directories: set[str] = field(default_factory=set)
+    directory_regex: re.Pattern[str] | None = None
 
     def hides(self, name: str, path: str, is_dir: bool) -> bool:
         """Whether a pattern matches; negations are asked separately."""
         return (name in self.names or path in self.paths
                 or (bool(self.suffixes) and name.endswith(self.suffixes))
                 or (is_dir and (name in self.directories or path in self.directories))
+                or (is_dir and bool(self.directory_regex and self.directory_regex.fullmatch(path)))
                 or bool(self.name_regex and self.name_regex.fullmatch(name))
                 or bool(self.path_regex and self.path_regex.fullmatch(path)))
 
@@ -84,7 +87,7 @@ class IgnoreFile:
 def parse_ignore_file(text: str, directory: str) -> IgnoreFile:
     """Parse .gitignore text lying in directory ("" or "mm/")."""
     rules = IgnoreFile()
-    suffixes, names, paths, keeps = [], [], [], []
+    suffixes, names, paths, keeps, directories = [], [], [], [], []
     for line in text.splitlines():
         pattern = line.strip()
         if not pattern or pattern.startswith("#") or pattern in SWALLOWING:
@@ -99,6 +102,8 @@ def parse_ignore_file(text: str, directory: str) -> IgnoreFile:
             keeps.append(glob_regex(pattern if anchored else f"**/{pattern}"))
         elif only_dir and plain:
             rules.directories.add(pattern)
+        elif only_dir:
+            directories.append(glob_regex(pattern if anchored else f"**/{pattern}"))
         elif plain:
             (rules.paths if anchored else rules.names).add(pattern)
         elif anchored:
@@ -109,6 +114,7 @@ def parse_ignore_file(text: str, directory: str) -> IgnoreFile:
             names.append(glob_regex(pattern))
     rules.suffixes = tuple(suffixes)
     rules.name_regex, rules.path_regex, rules.keep_regex = map(_any_of, (names, paths, keeps))
+    rules.directory_regex = _any_of(directories)
     return rules
 
 
@@ -152,9 +158,11 @@ class Artefacts:
     @staticmethod
     def _made_by_build(chain: list[IgnoreFile], directory: str, name: str, is_dir: bool) -> bool:
         path = directory + name
-        if is_dir and (name in DIRS or DIRECTORIES.fullmatch(path)):
+        if name.startswith(".") and not DOT_SOURCE.fullmatch(name) or name == "__pycache__":
             return True
-        if name.startswith(PREFIXES) or not is_dir and (name in NAMES or name.endswith(SUFFIXES)):
+        if is_dir and DIRECTORIES.fullmatch(path):
+            return True
+        if not is_dir and (name in NAMES or name.endswith(SUFFIXES)):
             return True
         if not any(rules.hides(name, path, is_dir) for rules in chain):
             return False

@@ -120,7 +120,7 @@ class Overlay:
         clock = time.monotonic()
         try:
             if not self._load():
-                self._wipe()
+                self._begin_anew()
             self._changed = self._changed_directories()
             for directory in sorted(self._changed | {*WATCHED}):
                 if directory in self.mtimes and directory not in self._laid:
@@ -153,12 +153,23 @@ class Overlay:
         info = os.stat(self.source)
         return [FORMAT, str(self.source), str(self.repo), info.st_dev, info.st_ino]
 
-    def _wipe(self) -> None:
-        if self.tree.exists():
-            shutil.rmtree(self.tree)
-        self.tree.mkdir(parents=True)
-        os.symlink(self.source, self.tree / SRC)
-        self.mtimes = {"": 0}
+    def _begin_anew(self) -> None:
+        """Point the tree at its source and go through all of it; what was built is dropped.
+
+        Links that are right already stay: ext4 is slow to make many files soon after
+        as many were deleted (it does not reuse inodes deleted within the last minute).
+        """
+        link = self.tree / SRC
+        if self.tree.exists() and not link.is_symlink() and any(self.tree.iterdir()):
+            raise SwapKunitError(f"cannot lay a kernel tree in {self.tree}: it has files in it that are "
+                                 "not from swap-kunit; give another directory")
+        self.tree.mkdir(parents=True, exist_ok=True)
+        if (self.tree / BUILD).exists():
+            shutil.rmtree(self.tree / BUILD)
+        link.unlink(missing_ok=True)
+        (self.tree / MANIFEST).unlink(missing_ok=True)
+        link.symlink_to(self.source)
+        self.mtimes, self.last_sync = {"": 0}, 0
         self.result.fresh = True
 
     def _changed_directories(self) -> set[str]:
@@ -184,7 +195,7 @@ class Overlay:
         except (FileNotFoundError, NotADirectoryError):
             return self._forget(directory)
         here = f"{self.tree}/{directory}"
-        present = {} if self.result.fresh else self._present(here)
+        present = self._present(here)
         for name in present.keys() - links.keys() - set(subdirs):
             self._remove(directory, name, present[name])
         for name, target in links.items():
@@ -198,10 +209,11 @@ class Overlay:
         self.mtimes[directory] = mtime if mtime < started - RACY_NS else 0
         self._laid.add(directory)
         for name in subdirs:
-            if directory + name + "/" not in self.mtimes or present.get(name, 0) is not None:
-                if present.get(name):
+            if directory + name + "/" not in self.mtimes or present.get(name, "") is not None:
+                if present.get(name) is not None:
                     self._remove(directory, name, present[name])
-                os.makedirs(here + name, exist_ok=True)
+                if present.get(name, "") is not None:
+                    os.mkdir(here + name)
                 self._lay(f"{directory}{name}/", started)
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 import unittest
@@ -16,7 +17,8 @@ from .support import Scratch, age, age_directories, fingerprint, git, make_kerne
 ARTEFACTS = (".config", ".config.old", "vmlinux", "System.map", "mm/swapfile.o", "mm/.swapfile.o.cmd",
              "mm/built-in.a", "include/generated/autoconf.h", "include/config/auto.conf",
              "arch/x86/include/generated/asm/x.h", "lib/crc32table.h", "scripts/kconfig/lexer.lex.c",
-             ".tmp_versions/x", "mm/swapfile.gcda", "modules.order", "mm/modules.order")
+             ".tmp_versions/x", "mm/swapfile.gcda", "modules.order", "mm/modules.order",
+             ".checked-atomic-long.h", ".tmp_missing-syscalls", "mm/__pycache__/x.pyc")
 
 
 class OverlayCase(Scratch):
@@ -239,9 +241,18 @@ class Resync(OverlayCase):
     def test_another_source_begins_anew(self) -> None:
         write(self.tree / ".kunit/vmlinux", "of the other kernel")
         self.kernel = make_kernel(self.top / "other", **{"mm/only_here.c": "int other;\n"})
+        shutil.rmtree(self.kernel / "lib/deep/down")
         self.assertTrue(self.sync().fresh)
         self.assertEqual(self.text("mm/only_here.c"), "int other;\n")
+        self.assertFalse(os.path.lexists(self.tree / "lib/deep/down/file.c"))
         self.assertFalse((self.tree / ".kunit/vmlinux").exists())
+
+    def test_directory_that_is_not_ours_is_left_alone(self) -> None:
+        self.tree = self.top / "precious"
+        write(self.tree / "thesis.tex", "")
+        with self.assertRaisesRegex(SwapKunitError, "files in it that are not from swap-kunit"):
+            self.sync()
+        self.assertEqual([path.name for path in self.tree.iterdir()], ["thesis.tex"])
 
     def test_half_laid_tree_begins_anew(self) -> None:
         (self.tree / ".overlay").unlink()
