@@ -125,3 +125,6 @@ void probe(struct hrtimer *timer) { hrtimer_setup(timer, NULL, CLOCK_MONOTONIC, 
 
 PROBE(SWAP_FS_ACTIVATE)		/* file systems bring operations, else a_ops->swap_rw */
 int probe(struct swap_info_struct *si, const struct swap_ops *ops) { return swap_fs_activate(si, ops); }
+
+PROBE(SWAP_WRITEOUT)		/* folios are written in a context of the caller's */
+int probe(struct swap_io_ctx *ctx, struct folio *folio) { return swap_writeout(ctx, folio); }

@@ -156,5 +156,10 @@ bool swap_kunit_use_vma_readahead(void);
 /* zswap.c */
 bool swap_kunit_set_zswap(bool on);
 unsigned long swap_kunit_zswap_stored(void);
+void swap_kunit_zswap_limit(unsigned int percent);
+unsigned long swap_kunit_zswap_write_back(unsigned long nr);
+void swap_kunit_zswap_settle(void);
+bool swap_kunit_zswap_corrupt(swp_entry_t swpentry);
+long swap_kunit_disk_swapins(void);
 
 #endif /* _MM_SWAP_KUNIT_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "zswap_real.c"
+#include "swap_api.h"
 #include "swap_kunit.h"
 
 /**
@@ -29,3 +30,69 @@ unsigned long swap_kunit_zswap_stored(void)
 			atomic_t: atomic_read((atomic_t *)&zswap_stored_pages),
 			atomic_long_t: atomic_long_read((atomic_long_t *)&zswap_stored_pages));
 }
+
+/**
+ * swap_kunit_zswap_limit() - how much of memory the pool may take
+ * @percent: as its parameter has it; 0 lets nothing in
+ *
+ * A pool that was full is so no more.
+ */
+void swap_kunit_zswap_limit(unsigned int percent)
+{
+	zswap_max_pool_percent = percent;
+	zswap_pool_reached_full = false;
+}
+
+/* Wait until the worker that shrinks a full pool has nothing to do. */
+void swap_kunit_zswap_settle(void)
+{
+	flush_work(&zswap_shrink_work);
+}
+
+#if SWAP_MECHANISM_ZSWAP_DECOMPRESS_ERROR
+/**
+ * swap_kunit_zswap_corrupt() - spoil a page in the pool
+ * @swpentry: the slot it is for
+ *
+ * Return: there was one.
+ */
+bool swap_kunit_zswap_corrupt(swp_entry_t swpentry)
+{
+	struct zswap_entry *entry = xa_load(swap_zswap_tree(swpentry), swp_offset(swpentry));
+	void *garbage;
+
+	if (!entry)
+		return false;
+	garbage = kmalloc(entry->length, GFP_KERNEL | __GFP_NOFAIL);
+	memset(garbage, 0xff, entry->length);
+	zs_obj_write(entry->pool->zs_pool, entry->handle, garbage, entry->length);
+	kfree(garbage);
+	return true;
+}
+#endif
+
+#if SWAP_MECHANISM_ZSWAP_SHRINKER
+/**
+ * swap_kunit_zswap_write_back() - write old pages back to the disk
+ * @nr: look at so many pages, of memory in no cgroup, oldest first
+ *
+ * A page that is new since it was last looked at is left in.
+ *
+ * Return: how many were written.
+ */
+unsigned long swap_kunit_zswap_write_back(unsigned long nr)
+{
+	return list_lru_walk_one(&zswap_list_lru, 0, root_mem_cgroup, &shrink_memcg_cb, NULL, &nr);
+}
+
+static atomic_long_t *swap_kunit_disk_swapins_of_root(void)
+{
+	return &mem_cgroup_lruvec(root_mem_cgroup, NODE_DATA(0))->zswap_lruvec_state.nr_disk_swapins;
+}
+
+/* What the shrinker knows of reads from the disk, of memory in no cgroup. */
+long swap_kunit_disk_swapins(void)
+{
+	return atomic_long_read(swap_kunit_disk_swapins_of_root());
+}
+#endif
