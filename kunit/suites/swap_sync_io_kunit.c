@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Synchronous devices: reading waits for no queue, so that reading ahead would
+ * only take memory; the one slot that is wanted is read, and let go of early.
+ */
+#include <linux/mman.h>
+#include <linux/mm.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#include "swap_fixture.h"
+
+struct sync_device {
+	SWAP_PARAM_NAME;
+	const struct fake_disk_profile *disk;
+	bool synchronous;
+};
+
+static const struct sync_device devices[] = {
+	{ "zram", &FAKE_DISK_ZRAM, true },
+	{ "ssd", &FAKE_DISK_SSD, false },
+};
+
+SWAP_PARAMS(devices, devices);
+
+static struct swap_area *area_on(struct kunit *test, const struct fake_disk_profile *disk)
+{
+	return swap_area_on(test, &(struct swap_area_config){ .disk = disk, .clusters = 1 });
+}
+
+static struct user_memory *swapped(struct kunit *test, struct user_memory *mem)
+{
+	user_fill(mem, 0, mem->pages);
+	user_swap_out(mem, 0, mem->pages);
+	swap_decisions_skip(test);
+	return mem;
+}
+
+/*
+ * A fault on a synchronous device reads one slot, which is free afterwards;
+ * one on another reads its window, and keeps slots that may serve again.
+ */
+static void fault_reads_one_slot(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct swap_area *area = area_on(test, device->disk);
+	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
+	unsigned long ra = swap_vmstat(SWAP_RA);
+
+	KUNIT_EXPECT_EQ(test, user_fault(mem, 20), VM_FAULT_MAJOR);
+	SWAP_EXPECT_DECISIONS(test, area, device->synchronous ? "R0:20!20 F0:20" : "R0:17+8!20");
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, device->synchronous ? 0UL : 7UL,
+			    "rule: nothing is read ahead from a synchronous device");
+}
+
+/* A write fault frees its slot on every device. */
+static void write_fault_reads_one_slot(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct swap_area *area = area_on(test, device->disk);
+	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
+
+	KUNIT_EXPECT_EQ(test, user_fault_write(mem, 20), VM_FAULT_MAJOR);
+	SWAP_EXPECT_DECISIONS(test, area, device->synchronous ?
+			      "R0:20!20 F0:20" : "R0:17+8!20 F0:20");
+}
+
+/* A slot that others have too: it stays, in the swap cache, for them. */
+static void shared_slot(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct swap_area *area = area_on(test, device->disk);
+	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
+	swp_entry_t entry = user_entry(mem, 20);
+	struct swap_slot_facts facts;
+
+	swap_dup_slot(entry);
+	user_fault(mem, 20);
+	SWAP_EXPECT_DECISIONS(test, area, device->synchronous && swap_has(SYNC_SWAPIN_CACHED) ?
+			      "R0:20!20" : "R0:17+8!20");
+	swap_slot_facts(area, swp_offset(entry), &facts);
+	KUNIT_EXPECT_TRUE_MSG(test, facts.cached,
+			      "rule: a shared slot's page stays in the swap cache");
+	KUNIT_EXPECT_EQ(test, facts.count, 1U);
+	swap_free_slot(entry);
+}
+
+/* Shmem reads by slot; where it knows synchronous devices, the one slot. */
+static void shmem_fault(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct swap_area *area = area_on(test, device->disk);
+	struct user_memory *mem = swapped(test, user_memory_shmem(test, 32));
+
+	swap_kunit_set_readahead_hits(6);
+	KUNIT_EXPECT_TRUE(test, user_fault(mem, 20) & VM_FAULT_MAJOR);
+	SWAP_EXPECT_DECISIONS(test, area, device->synchronous && swap_has(SYNC_SWAPIN_SHMEM) ?
+			      "R0:20!20 F0:20" : "R0:16+8!20 F0:20");
+}
+
+/* Single reads neither spend nor move what readahead remembers. */
+static void readahead_state_is_left_alone(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct vm_area_struct *vma;
+	struct user_memory *mem;
+
+	area_on(test, device->disk);
+	mem = swapped(test, user_memory_new(test, 32));
+	vma = user_vma(mem);
+	swap_kunit_set_readahead_hits(6);
+	swap_kunit_set_vma_history(vma, mem->start + 19 * PAGE_SIZE, 4, 5);
+	user_fault(mem, 20);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_vma_hits(vma), device->synchronous ? 5U : 0U,
+			    "rule: a single read spends no hits of the mapping");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 6,
+			    "rule: a single read spends no hits");
+}
+
+/* Readahead itself, asked by slot, does not ask what device it is. */
+static void readahead_by_slot_reads_its_window(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct swap_area *area = area_on(test, device->disk);
+	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
+	struct folio *folio;
+
+	swap_kunit_set_readahead_hits(6);
+	folio = swap_read_slot(area, user_entry(mem, 20));
+	KUNIT_ASSERT_NOT_NULL(test, folio);
+	folio_put(folio);
+	SWAP_EXPECT_DECISIONS(test, area,
+			      device->synchronous && swap_has(SYNC_READAHEAD_DEFERRED) ?
+			      "R0:20!20" : "R0:16+8!20");
+}
+
+/*
+ * What is read on purpose stays in the swap cache until it is wanted: then a
+ * synchronous device's slot is freed at once where the kernel sees to that.
+ */
+static void willneed_then_fault(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct swap_area *area = area_on(test, device->disk);
+	struct user_memory *mem = swapped(test, user_memory_new(test, 16));
+
+	KUNIT_EXPECT_EQ(test, do_madvise(mem->mm, mem->start + 4 * PAGE_SIZE, 6 * PAGE_SIZE,
+					 MADV_WILLNEED), 0);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:4+6");
+	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 5) & VM_FAULT_MAJOR, 0U,
+			    "rule: what the swap cache has is not read again");
+	SWAP_EXPECT_DECISIONS(test, area, device->synchronous && swap_has(SYNC_CACHE_FREED) ?
+			      "F0:5" : "");
+}
+
+/* Writes to a synchronous device go out one by one; pages are free at once. */
+static void writes_are_not_batched(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct swap_area *area = area_on(test, device->disk);
+	struct user_memory *mem = user_memory_new(test, 8);
+	unsigned int page;
+
+	user_fill(mem, 0, 8);
+	user_page_out(mem, 0, 8);
+	SWAP_EXPECT_BIOS(test, area->disk, !device->synchronous && swap_has(WRITE_BATCHED) ?
+			 "W0:0+8" : "W0:0 W0:1 W0:2 W0:3 W0:4 W0:5 W0:6 W0:7");
+	for (page = 0; device->synchronous && page < 8; page++)
+		KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, page),
+				       "rule: a page written synchronously leaves the swap cache at once");
+}
+
+/* A second fault on a slot under read does not read it again. */
+static void slot_under_read_is_read_once(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct user_fault_thread *first, *second;
+	struct swap_area *area = area_on(test, device->disk);
+	struct user_memory *mem = swapped(test, user_memory_new(test, 4));
+
+	swap_set_page_cluster(0);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
+	first = user_fault_start(mem, 3);
+	KUNIT_EXPECT_TRUE(test, fake_disk_wait_held(area->disk, 1));
+	second = user_fault_start(mem, 3);
+	/* One that would bypass the swap cache backs out instead, to try again. */
+	KUNIT_EXPECT_TRUE_MSG(test, user_fault_wait_blocked(second) ||
+			      (device->synchronous && swap_has(SYNC_SWAPIN_BYPASS)),
+			      "rule: a fault waits for its read");
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_SWAPPED);
+	KUNIT_EXPECT_FALSE_MSG(test, user_fault_done(first),
+			       "rule: a fault waits for its read");
+	fake_disk_release(area->disk);
+	KUNIT_EXPECT_EQ(test, user_fault_wait(first) & VM_FAULT_ERROR, 0U);
+	KUNIT_EXPECT_EQ(test, user_fault_wait(second) & VM_FAULT_ERROR, 0U);
+	KUNIT_EXPECT_EQ_MSG(test, fake_disk_bios(area->disk, FAKE_DISK_READ), 1U,
+			    "rule: a slot under read is not read again");
+}
+
+struct reentry {
+	struct user_memory *mem;
+	bool again;
+	vm_fault_t ret;
+};
+
+/* Before the read of page 3 is served: fault it in, change it, swap it out again. */
+static void fault_meanwhile(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+{
+	struct reentry *reentry = ctx;
+
+	if (bio->op != FAKE_DISK_READ || !reentry->again)
+		return;
+	reentry->again = false;
+	reentry->ret = user_fault_write(reentry->mem, 3);
+	if (user_page_is(reentry->mem, 3) != USER_PAGE_PRESENT)
+		return;
+	user_write(reentry->mem, 3, 0x6e657764617461);
+	user_page_out(reentry->mem, 3, 1);
+}
+
+/*
+ * While a slot is read past the swap cache, nobody else gets at it: else it
+ * could be freed, and taken for newer data under the eyes of the first fault.
+ * The area is full, so that the same slot would be taken.
+ */
+static void slot_under_read_is_not_reused(struct kunit *test)
+{
+	struct swap_area *area;
+	struct reentry reentry = { .again = true };
+	u64 value;
+
+	SWAP_REQUIRE(test, SYNC_SWAPIN_BYPASS);
+	area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_ZRAM, .tail_slots = 8 });
+	reentry.mem = swapped(test, user_memory_new(test, 8));
+	fake_disk_on_bio(area->disk, fault_meanwhile, &reentry);
+	KUNIT_EXPECT_EQ(test, user_fault(reentry.mem, 3) & VM_FAULT_ERROR, 0U);
+	fake_disk_on_bio(area->disk, NULL, NULL);
+	KUNIT_EXPECT_FALSE_MSG(test, reentry.again, "the fault reads");
+	KUNIT_EXPECT_EQ(test, user_read(reentry.mem, 3, &value), 0);
+	KUNIT_EXPECT_EQ_MSG(test, value, reentry.mem->value[3],
+			    "rule: a fault does not install a page that was replaced meanwhile");
+	KUNIT_EXPECT_EQ_MSG(test, fake_disk_bios(area->disk, FAKE_DISK_READ), 1U,
+			    "rule: a slot under read is not read again");
+}
+
+/* The target's device decides: no neighbour is read beside it on any other. */
+static void target_device_decides(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 8);
+	unsigned int page;
+
+	area_on(test, &FAKE_DISK_SSD);
+	user_fill(mem, 0, 8);
+	for (page = 0; page < 8; page += 2)
+		user_swap_out(mem, page, 1);
+	swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_ZRAM, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 10 });
+	swap_kunit_drain_hints();	/* of the first */
+	for (page = 1; page < 8; page += 2)
+		user_swap_out(mem, page, 1);
+	swap_decisions_skip(test);
+	user_fault(mem, 3);
+	SWAP_EXPECT_DECISIONS(test, NULL, "b/R0:1!1 b/F0:1");
+}
+
+/*
+ * swapoff brings pages in by readahead, on every device; only where it looks
+ * pages up as a fault does, it tells readahead of its hits, and windows stay large.
+ */
+static const char *swapoff_reads(const struct sync_device *device)
+{
+	if (device->synchronous && swap_has(SYNC_READAHEAD_DEFERRED))
+		return "R0:0 F0:0 R0:1 F0:1 R0:2 F0:2 R0:3 F0:3 R0:4 F0:4 R0:5 F0:5 R0:6 F0:6 R0:7 F0:7 R0:8 F0:8 R0:9 F0:9 R0:10 F0:10 R0:11 F0:11 R0:12 F0:12 R0:13 F0:13 R0:14 F0:14 R0:15 F0:15";
+	return swap_has(HITS_TOLD_BY_CALLER) ?
+	       "R0:0+5 F0:0+5 R0:5+3 F0:5+3 R0:8+2 F0:8+2 R0:10 F0:10 R0:11+2 F0:11+2 R0:13 F0:13 R0:14+2 F0:14+2" :
+	       "R0:0+5 F0:0+5 R0:5+8 F0:5+8 R0:13+3 F0:13+3";
+}
+
+static void swapoff_reads_windows(struct kunit *test)
+{
+	const struct sync_device *device = test->param_value;
+	struct swap_area *area = area_on(test, device->disk);
+
+	swapped(test, user_memory_new(test, 16));
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
+	SWAP_EXPECT_DECISIONS(test, area, "%s", swapoff_reads(device));
+}
+
+static struct kunit_case swap_sync_io_cases[] = {
+	KUNIT_CASE_PARAM(fault_reads_one_slot, devices_gen_params),
+	KUNIT_CASE_PARAM(write_fault_reads_one_slot, devices_gen_params),
+	KUNIT_CASE_PARAM(shared_slot, devices_gen_params),
+	KUNIT_CASE_PARAM(shmem_fault, devices_gen_params),
+	KUNIT_CASE_PARAM(readahead_state_is_left_alone, devices_gen_params),
+	KUNIT_CASE_PARAM(readahead_by_slot_reads_its_window, devices_gen_params),
+	KUNIT_CASE_PARAM(willneed_then_fault, devices_gen_params),
+	KUNIT_CASE_PARAM(writes_are_not_batched, devices_gen_params),
+	KUNIT_CASE_PARAM(slot_under_read_is_read_once, devices_gen_params),
+	KUNIT_CASE(slot_under_read_is_not_reused),
+	KUNIT_CASE(target_device_decides),
+	KUNIT_CASE_PARAM(swapoff_reads_windows, devices_gen_params),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_sync_io, swap_sync_io_cases);
+
+MODULE_DESCRIPTION("KUnit suite of swap on synchronous devices");
+MODULE_LICENSE("GPL");
