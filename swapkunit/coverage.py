@@ -46,8 +46,8 @@ class Places:
 
     @property
     def index(self) -> Path:
-        """Which case reaches which line; made by `covers`."""
-        return self.top / "covers.json"
+        """Which case reaches which line, a file per compiled file; made by `covers`."""
+        return self.top / "covers"
 
 
 class NoCounters(SwapKunitError):
@@ -63,7 +63,7 @@ def prepare(places: Places) -> None:
     """Remove the counters of an earlier run."""
     shutil.rmtree(places.raw, ignore_errors=True)
     shutil.rmtree(places.notes, ignore_errors=True)
-    places.index.unlink(missing_ok=True)
+    shutil.rmtree(places.index, ignore_errors=True)
     places.raw.mkdir(parents=True)
 
 

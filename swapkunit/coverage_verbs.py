@@ -133,7 +133,7 @@ def covers(args: argparse.Namespace) -> int:
     run = lookup.open_run(Places(out_of(args, how) / "coverage"), how)
     place = lookup.parse_place(args.place, run.report)
     tools = tools_of(args)
-    found = lookup.index(run, tools, args.jobs)
+    found = lookup.index(run, place.file, tools, args.jobs)
     result = lookup.answer(run, found, place)
     if edited_since(run, place.file):
         result.notes.append(f"{place.file} was edited after the coverage run; line numbers are as they "

@@ -50,24 +50,40 @@ def open_run(places: Places, how: str) -> Run:
     return Run(places, report)
 
 
-def index(run: Run, tools: Tools, jobs: int) -> Index:
-    """The index of the run, from covers.json or made now and kept there."""
+def index(run: Run, name: str, tools: Tools, jobs: int) -> Index:
+    """Who reaches what in the file called name: from the run's index files, which are made as needed."""
+    units = [Path(name).stem] if name.endswith(".c") else \
+        sorted(path.stem for path in run.places.notes.glob("*.gcno"))
+    total = Index([], {})
+    for unit in units:
+        found = unit_index(run, unit, tools, jobs)
+        total.cases = found.cases
+        by_line = total.hits.setdefault(name, {})
+        for line, reached in found.hits.get(name, {}).items():
+            by_line.setdefault(line, []).extend(reached)
+    return total
+
+
+def unit_index(run: Run, unit: str, tools: Tools, jobs: int) -> Index:
+    """The index of one compiled file, read from the run's directory or made now and kept there."""
+    kept = run.places.index / f"{unit}.json"
     stamp = [FORM, run.places.json.stat().st_mtime_ns]
     try:
-        known = json.loads(run.places.index.read_text())
+        known = json.loads(kept.read_text())
         if known["stamp"] == stamp:
             return Index(known["cases"], known["hits"])
     except (OSError, ValueError, KeyError):
         pass
-    commands.status_line("reading the counters of every case")
-    found = make_index(counters.hits_by_case(run.places.raw, run.places.notes, tools, jobs))
+    commands.status_line(f"reading what every case reached in mm/{unit}.c")
+    found = make_index(counters.hits_by_case(run.places.raw, run.places.notes, unit, tools, jobs))
     commands.status_line("")
-    run.places.index.write_text(json.dumps({"stamp": stamp, "cases": found.cases, "hits": found.hits},
-                                           separators=(",", ":")))
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps({"stamp": stamp, "cases": found.cases, "hits": found.hits},
+                               separators=(",", ":")))
     return found
 
 
-def make_index(by_case: dict[str, dict[str, dict[int, int]]]) -> Index:
+def make_index(by_case: dict[str, counters.Hits]) -> Index:
     """Turn case -> file -> line -> count round."""
     result = Index(list(by_case), {})
     for number, files in enumerate(by_case.values()):
@@ -146,8 +162,10 @@ def answer_function(run: Run, found: Index, place: Place) -> Answer:
         [name for name in functions if re.fullmatch(r"(__do_|__se_)?(sys_)?" + re.escape(place.function), name)]
     if not names:
         near = [name for name in functions if place.function in name]
-        hint = f"there are {', '.join(near[:8])}" if near else \
-            "it is misspelt, lies in another file, or is not compiled in this configuration"
+        others = [name for name, entry in run.report["files"].items()
+                  if place.function in entry["function_counts"]]
+        hint = (f"it is in {' and '.join(others)}" if others else f"there are {', '.join(near[:8])}" if near
+                else "it is misspelt, or not compiled in this configuration")
         raise SwapKunitError(f"no function '{place.function}' with code in {place.file}: {hint}")
     where = functions[names[0]]
     lines = list(range(where["first"], where["last"] + 1))
@@ -165,9 +183,11 @@ def function_around(entry: dict, line: int) -> str:
 def cases_of(found: Index, name: str, lines: list[int]) -> list[tuple[str, int]]:
     """(case, count) of those that reach any of lines, the most frequent first."""
     most: dict[int, int] = {}
-    by_line = found.hits.get(name, {})
     for line in lines:
-        for number, count in by_line.get(str(line), []):
+        times: dict[int, int] = {}
+        for number, count in found.hits[name].get(str(line), []):
+            times[number] = times.get(number, 0) + count
+        for number, count in times.items():
             most[number] = max(count, most.get(number, 0))
     named = [(found.cases[number], count) for number, count in most.items()]
     return sorted(named, key=lambda item: (item[0] == BOOT, -item[1], item[0]))

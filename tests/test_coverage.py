@@ -279,8 +279,8 @@ class CoversTest(Counted):
 
     def ask(self, text: str) -> str:
         """What covers answers."""
-        found = covers.index(self.run_, Tools(), 2)
         place = covers.parse_place(text, self.run_.report)
+        found = covers.index(self.run_, place.file, Tools(), 2)
         return covers.render(covers.answer(self.run_, found, place), len(found.cases) - 1)
 
     def test_line_names_tests_and_how_often(self) -> None:
@@ -306,7 +306,7 @@ class CoversTest(Counted):
 
     def test_what_is_not_there(self) -> None:
         for place, said in (("mm/swapfile.c:999", "no line 999 in mm/swapfile.c: it has 19 lines"),
-                            ("mm/swapfile.c:0", "no line 0"), ("mm/swapfile.c:tak", "there are take"),
+                            ("mm/swapfile.c:0", "no line 0"), ("mm/swapfile.c:tak", "there are take"), ("mm/swapfile.c:low", "it is in mm/swap.h"),
                             ("mm/swapfile.c:zork", "no function 'zork'.*misspelt"),
                             ("mm/memory.c:5", "none of the files.*there are mm/swapfile.c, mm/swap.h"),
                             ("mm/zswap.c:5", "not compiled into the kernel"), ("17", "names no line"),
