@@ -87,7 +87,9 @@ unsigned long swap_kunit_zswap_write_back(unsigned long nr)
 
 static atomic_long_t *swap_kunit_disk_swapins_of_root(void)
 {
-	return &mem_cgroup_lruvec(root_mem_cgroup, NODE_DATA(0))->zswap_lruvec_state.nr_disk_swapins;
+	struct lruvec *lruvec = mem_cgroup_lruvec(root_mem_cgroup, NODE_DATA(0));
+
+	return &lruvec->zswap_lruvec_state.nr_disk_swapins;
 }
 
 /* What the shrinker knows of reads from the disk, of memory in no cgroup. */

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The swap cache: what is in it after a page went out or came in, and when a
+ * page in memory gives its slot back.
+ */
+#include "swap_fixture.h"
+
+struct cache_device {
+	SWAP_PARAM_NAME;
+	struct swap_area_config area;
+};
+
+static const struct cache_device cache_devices[] = {
+	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
+	{ "ssd", { .disk = &FAKE_DISK_SSD } },
+	{ "hdd", { .disk = &FAKE_DISK_HDD } },
+	{ "stable writes", { .disk = &FAKE_DISK_STABLE } },
+};
+
+SWAP_PARAMS(cache_device, cache_devices);
+
+static const struct swap_area_config cache_ssd = { .disk = &FAKE_DISK_SSD };
+
+static struct swap_area *cache_area(struct kunit *test)
+{
+	const struct cache_device *device = test->param_value;
+
+	return swap_area_on(test, &device->area);
+}
+
+static bool cache_synchronous(struct swap_area *area)
+{
+	return fake_disk_profile(area->disk)->synchronous;
+}
+
+static unsigned long cache_pages(void)
+{
+	return global_node_page_state(NR_SWAPCACHE);
+}
+
+/* Out, and the writes done only after reclaim has looked, where it does not wait. */
+static void cache_page_out(struct swap_area *area, struct user_memory *mem, unsigned int nr)
+{
+	if (!cache_synchronous(area))
+		fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
+	user_page_out(mem, 0, nr);
+	fake_disk_release(area->disk);
+}
+
+/* One page of @mem out, and read in again by a fault that only reads. */
+static void cache_out_and_read(struct kunit *test, struct user_memory *mem)
+{
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	swap_decisions_skip(test);
+	KUNIT_ASSERT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
+}
+
+/* Reclaim that waited for the write has the page out, else it stays cached. */
+static void page_out_leaves_what_is_under_write(struct kunit *test)
+{
+	struct swap_area *area = cache_area(test);
+	struct user_memory *mem = user_memory_new(test, 4);
+	unsigned long before = cache_pages();
+
+	user_fill(mem, 0, 4);
+	cache_page_out(area, mem, 4);
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
+	KUNIT_EXPECT_EQ_MSG(test, user_page_cached(mem, 0), !cache_synchronous(area),
+			    "rule: a page is kept while it may be under write");
+	KUNIT_EXPECT_EQ(test, cache_pages() - before, cache_synchronous(area) ? 0UL : 4UL);
+	user_drop_cache(mem, 0, 4);
+	KUNIT_EXPECT_EQ_MSG(test, cache_pages(), before,
+			    "rule: what leaves the swap cache is not counted there any more");
+}
+
+/* A page still in the cache is taken from there: no read, no waiting. */
+static void cached_page_is_not_read(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+	vm_fault_t ret;
+
+	user_fill(mem, 0, 1);
+	cache_page_out(area, mem, 1);
+	KUNIT_ASSERT_TRUE(test, user_page_cached(mem, 0));
+	swap_decisions_skip(test);
+	ret = user_fault(mem, 0);
+	KUNIT_EXPECT_FALSE_MSG(test, ret & (VM_FAULT_MAJOR | VM_FAULT_ERROR),
+			       "rule: a page in the swap cache is a minor fault, it returned %x",
+			       ret);
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 0U,
+			    "rule: a page in the swap cache is not read");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* Even while it is under write. */
+static void page_under_write_is_not_read(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	user_fill(mem, 0, 1);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
+	user_page_out(mem, 0, 1);
+	swap_decisions_skip(test);
+	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* After a read fault the page keeps its slot, but on a synchronous device. */
+static void read_fault_keeps_the_slot(struct kunit *test)
+{
+	struct swap_area *area = cache_area(test);
+	struct user_memory *mem = user_memory_new(test, 1);
+	struct swap_area_facts facts;
+
+	cache_out_and_read(test, mem);
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, cache_synchronous(area) ? 0UL : 1UL,
+			    "rule: a page that is only read keeps its slot where that saves a write");
+	SWAP_EXPECT_DECISIONS(test, area, cache_synchronous(area) ? "R0:0!0 F0:0" : "R0:0!0");
+}
+
+/* After a write fault the slot is of no more use. */
+static void write_fault_frees_the_slot(struct kunit *test)
+{
+	struct swap_area *area = cache_area(test);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	swap_decisions_skip(test);
+	KUNIT_EXPECT_FALSE(test, user_fault_write(mem, 0) & VM_FAULT_ERROR);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:0!0 F0:0");
+}
+
+/* Likewise where the write fault finds the page in the cache. */
+static void write_fault_to_a_cached_page_frees_the_slot(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	user_fill(mem, 0, 1);
+	cache_page_out(area, mem, 1);
+	KUNIT_ASSERT_TRUE(test, user_page_cached(mem, 0));
+	swap_decisions_skip(test);
+	KUNIT_EXPECT_FALSE(test, user_fault_write(mem, 0) & VM_FAULT_ERROR);
+	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
+}
+
+/* Swap more than half full: a read fault, too, gives the slot back. */
+static void full_swap_wants_its_slots_back(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1 });
+	struct user_memory *mem = user_memory_new(test, 1);
+	unsigned int half = swap_cluster_slots() / 2;
+
+	swap_alloc_many(test, half, NULL);
+	cache_out_and_read(test, mem);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:%u!%u F0:%u", half, half, half);
+}
+
+/* Half full is not yet full. */
+static void half_full_swap_is_not_full(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1 });
+	struct user_memory *mem = user_memory_new(test, 1);
+	unsigned int slot = swap_cluster_slots() / 2 - 1;
+
+	swap_alloc_many(test, slot, NULL);
+	cache_out_and_read(test, mem);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:%u!%u", slot, slot);
+}
+
+/* A page not changed since it came in goes out without a write. */
+static void unchanged_page_is_not_written_again(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	cache_out_and_read(test, mem);
+	swap_decisions_skip(test);
+	user_page_out(mem, 0, 1);
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
+			       "rule: a clean page leaves the swap cache at once");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* A page changed since goes to the slot it still has. */
+static void changed_page_goes_to_its_slot(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	cache_out_and_read(test, mem);
+	user_write(mem, 0, 0x2222);
+	swap_decisions_skip(test);
+	user_swap_out(mem, 0, 1);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:0");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* A page nobody has swapped any more is not written, and gives its slot back. */
+static void stale_page_is_not_written(struct kunit *test)
+{
+	struct swap_area *area = cache_area(test);
+	struct folio *folio;
+
+	swap_alloc_cached(test, &folio);
+	swap_decisions_skip(test);
+	swap_write_folio(folio);
+	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
+}
+
+/* The process exits: its slots go, cached or not. */
+static void exit_frees_cached_slots(struct kunit *test)
+{
+	struct swap_area *area = cache_area(test);
+	struct user_memory *mem = user_memory_new(test, 4);
+	unsigned long before = cache_pages();
+	struct swap_area_facts facts;
+
+	user_fill(mem, 0, 4);
+	cache_page_out(area, mem, 4);
+	user_fault(mem, 0);
+	user_drop_cache(mem, 1, 1);
+	user_memory_drop(mem);
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 0UL, "rule: an exit leaves no slot in use");
+	KUNIT_EXPECT_EQ_MSG(test, cache_pages(), before,
+			    "rule: an exit leaves nothing in the swap cache");
+}
+
+/* Neighbours read ahead wait in the cache, and are found there. */
+static void neighbours_wait_in_the_cache(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct user_memory *mem = user_memory_new(test, 8);
+	unsigned int page, cached = 0, read;
+
+	user_fill(mem, 0, 8);
+	user_swap_out(mem, 0, 8);
+	swap_decisions_skip(test);
+	user_fault(mem, 0);
+	read = swap_decisions_count(area, SWAP_READ);
+	for (page = 1; page < 8; page++)
+		cached += user_page_cached(mem, page);
+	KUNIT_EXPECT_GT(test, read, 1U);
+	KUNIT_EXPECT_EQ_MSG(test, cached, read - 1,
+			    "rule: what was read ahead is in the swap cache");
+	swap_decisions_skip(test);
+	KUNIT_EXPECT_FALSE(test, user_fault(mem, 1) & VM_FAULT_MAJOR);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 0U);
+}
+
+/* Two faults at once on one slot: one read, and both have the page. */
+static void two_faults_share_one_read(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_fault_thread *first, *second;
+
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
+	swap_decisions_skip(test);
+	first = user_fault_start(mem, 0);
+	KUNIT_EXPECT_TRUE(test, fake_disk_wait_held(area->disk, 1));
+	second = user_fault_start(mem, 0);
+	/* It finds the page locked; either way there is no second read. */
+	schedule();
+	fake_disk_release(area->disk);
+	KUNIT_EXPECT_FALSE(test, user_fault_wait(first) & VM_FAULT_ERROR);
+	KUNIT_EXPECT_FALSE(test, user_fault_wait(second) & VM_FAULT_ERROR);
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 1U,
+			    "rule: a slot is read once, however many wait for it");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+static struct kunit_case swap_cache_cases[] = {
+	KUNIT_CASE_PARAM(page_out_leaves_what_is_under_write, cache_device_gen_params),
+	KUNIT_CASE(cached_page_is_not_read),
+	KUNIT_CASE(page_under_write_is_not_read),
+	KUNIT_CASE_PARAM(read_fault_keeps_the_slot, cache_device_gen_params),
+	KUNIT_CASE_PARAM(write_fault_frees_the_slot, cache_device_gen_params),
+	KUNIT_CASE(write_fault_to_a_cached_page_frees_the_slot),
+	KUNIT_CASE(full_swap_wants_its_slots_back),
+	KUNIT_CASE(half_full_swap_is_not_full),
+	KUNIT_CASE(unchanged_page_is_not_written_again),
+	KUNIT_CASE(changed_page_goes_to_its_slot),
+	KUNIT_CASE_PARAM(stale_page_is_not_written, cache_device_gen_params),
+	KUNIT_CASE_PARAM(exit_frees_cached_slots, cache_device_gen_params),
+	KUNIT_CASE(neighbours_wait_in_the_cache),
+	KUNIT_CASE(two_faults_share_one_read),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_cache, swap_cache_cases);
+
+MODULE_DESCRIPTION("KUnit suite of the swap cache");
+MODULE_LICENSE("GPL");
