@@ -162,10 +162,8 @@ def questions() -> list[tuple[str, str]]:
     return list(zip(parts[::2], parts[1::2]))
 
 
-def ask_compiler(compiler: list[str], out: Path) -> dict[str, bool]:
-    """Name -> compiles or not. Ends the program where nothing compiles at all."""
-    source = out.with_suffix(".probe.c")
-    asked = questions()
+def failing(compiler: list[str], source: Path, asked: list[tuple[str, str]]) -> set[str]:
+    """The names of those questions that do not compile, asked together."""
     text = (HERE / "probe_api.c").read_text()
     for name, code in asked:
         text += f'\n#line 1 "probe:{name}"\n#define probe probe_{name}\n{code}\n#undef probe\n'
@@ -174,14 +172,26 @@ def ask_compiler(compiler: list[str], out: Path) -> dict[str, bool]:
     run = subprocess.run(
         compiler + ["-Wno-missing-prototypes", "-Wno-missing-declarations", "-Wno-unused",
                     "-fsyntax-only", *limit, str(source)],
-        capture_output=True, text=True, env=None)
-    errors = re.findall(r"^(.*?):\d+:\d+: (?:fatal )?error: .*$", run.stderr, flags=re.M)
+        capture_output=True, text=True)
+    errors = re.findall(r"^(.*?):\d+:(?:\d+:)? (?:fatal )?error: .*$", run.stderr, flags=re.M)
     foreign = [e for e in errors if not e.startswith("probe:")]
     if foreign or (run.returncode and not errors):
         sys.stderr.write(run.stderr)
         sys.exit(f"{source}: the tree's own headers do not compile")
-    bad = {e.removeprefix("probe:") for e in errors}
-    return {name: name not in bad for name, _ in asked}
+    return {e.removeprefix("probe:") for e in errors}
+
+
+def ask_compiler(compiler: list[str], out: Path) -> dict[str, bool]:
+    """Name -> compiles or not. Ends the program where nothing compiles at all.
+
+    A compiler complains of an unknown function once and then takes it as
+    declared: what is left is asked again until nothing fails.
+    """
+    asked = questions()
+    good = asked
+    while bad := failing(compiler, out.with_suffix(".probe.c"), good):
+        good = [(name, code) for name, code in good if name not in bad]
+    return {name: (name, code) in good for name, code in asked}
 
 
 def read_depfile(depfile: Path) -> list[str]:

@@ -7,7 +7,7 @@ PROBE(FOLIO_ALLOC_SWAP)		/* int folio_alloc_swap(folio): slots straight into the
 int probe(struct folio *folio) { return folio_alloc_swap(folio); }
 
 PROBE(ADD_TO_SWAP)		/* bool add_to_swap(folio) */
-bool probe(struct folio *folio) { return add_to_swap(folio); }
+int probe(void *folio) { return add_to_swap(folio); }
 
 PROBE(FOLIO_DUP_SWAP)		/* counts go up by folio, else swap_duplicate(entry) */
 int probe(struct folio *folio) { return folio_dup_swap(folio, NULL); }
@@ -128,3 +128,14 @@ int probe(struct swap_info_struct *si, const struct swap_ops *ops) { return swap
 
 PROBE(SWAP_WRITEOUT)		/* folios are written in a context of the caller's */
 int probe(struct swap_io_ctx *ctx, struct folio *folio) { return swap_writeout(ctx, folio); }
+
+PROBE(MM_SWAP_H)		/* the swap files' own header */
+#if !__has_include("swap.h")
+#error
+#endif
+
+PROBE(FILE_OPEN_ROOT_PATH)
+void *probe(struct path *root) { return file_open_root(root, "x", 0, 0); }
+
+PROBE(SWPOUT_ZERO)
+int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }

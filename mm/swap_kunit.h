@@ -13,6 +13,8 @@
 #include <linux/mm_types.h>
 #include <linux/swap.h>
 
+struct folio;
+
 struct gendisk;
 
 /* Where a cluster can be. */
@@ -92,11 +94,11 @@ struct swap_cluster_facts {
  */
 struct swap_seams {
 	void (*allocated)(swp_entry_t entry, unsigned int nr);
-	bool (*fail_charge)(struct folio *folio);
+	bool (*fail_charge)(void);
 	bool (*fail_table)(void);
 	bool (*fail_alloc)(void);
 	bool (*fail_swapin_alloc)(void);
-	bool (*fail_swapin_charge)(struct folio *folio);
+	bool (*fail_swapin_charge)(void);
 	void (*zswap_stored)(swp_entry_t entry, bool stored);
 	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
 };

@@ -7,6 +7,9 @@
 #ifndef _MM_SWAP_KUNIT_ALLOC_H
 #define _MM_SWAP_KUNIT_ALLOC_H
 
+#if __has_include(<linux/swap_cgroup.h>)
+#include <linux/swap_cgroup.h>
+#endif
 #include <linux/percpu.h>
 #include <linux/percpu-refcount.h>
 #include <linux/slab.h>

@@ -24,11 +24,11 @@
 #include "swap_api.h"
 #include "swap_kunit.h"
 
-static inline bool swap_seam_fail_charge(struct folio *folio)
+static inline bool swap_seam_fail_charge(void)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);
 
-	return seams && seams->fail_charge && seams->fail_charge(folio);
+	return seams && seams->fail_charge && seams->fail_charge();
 }
 
 static inline bool swap_seam_fail_table(void)
@@ -45,11 +45,11 @@ static inline bool swap_seam_fail_swapin_alloc(void)
 	return seams && seams->fail_swapin_alloc && seams->fail_swapin_alloc();
 }
 
-static inline bool swap_seam_fail_swapin_charge(struct folio *folio)
+static inline bool swap_seam_fail_swapin_charge(void)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);
 
-	return seams && seams->fail_swapin_charge && seams->fail_swapin_charge(folio);
+	return seams && seams->fail_swapin_charge && seams->fail_swapin_charge();
 }
 
 static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
@@ -78,7 +78,7 @@ static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded)
 
 /* Charges: swapfile.c, or swap_slots.c where there is one. */
 #define mem_cgroup_try_charge_swap(folio, ...) \
-	(swap_seam_fail_charge(folio) ? -ENOMEM : \
+	(swap_seam_fail_charge() ? -ENOMEM : \
 	 mem_cgroup_try_charge_swap(folio, ##__VA_ARGS__))
 
 #endif /* _MM_SWAP_KUNIT_SEAMS_H */

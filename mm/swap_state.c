@@ -2,41 +2,32 @@
 #include "swap_kunit_seams.h"
 
 #if SWAP_API_ADD_TO_SWAP
-static inline swp_entry_t swap_seam_folio_alloc_swap(struct folio *folio)
+static inline swp_entry_t swap_seam_note_alloc(swp_entry_t entry, unsigned int nr)
 {
-	swp_entry_t entry = folio_alloc_swap(folio);
-
-	swap_seam_allocated(entry, folio_nr_pages(folio));
+	swap_seam_allocated(entry, nr);
 	return entry;
 }
-#define folio_alloc_swap swap_seam_folio_alloc_swap
+
+#define folio_alloc_swap(folio) \
+	swap_seam_note_alloc(folio_alloc_swap(folio), folio_nr_pages(folio))
+#define get_swap_page(page)	/* its older name */ \
+	swap_seam_note_alloc(get_swap_page(page), compound_nr(page))
 #endif
 
 /* Folios to read into: their allocation and their charge. */
-static inline struct folio *swap_seam_folio_alloc_mpol(gfp_t gfp, unsigned int order,
-						       struct mempolicy *mpol, pgoff_t ilx,
-						       int nid)
-{
-	return swap_seam_fail_swapin_alloc() ? NULL :
-	       folio_alloc_mpol(gfp, order, mpol, ilx, nid);
-}
 #undef folio_alloc_mpol
-#define folio_alloc_mpol swap_seam_folio_alloc_mpol
+#define folio_alloc_mpol(...) \
+	(swap_seam_fail_swapin_alloc() ? NULL : folio_alloc_mpol_noprof(__VA_ARGS__))
 
 #if SWAP_API_FOLIO_ALLOC_SWAP	/* the kernel reads into folios of faults here, too */
-static inline struct folio *swap_seam_vma_alloc_folio(gfp_t gfp, int order,
-						      struct vm_area_struct *vma,
-						      unsigned long addr)
-{
-	return swap_seam_fail_swapin_alloc() ? NULL : vma_alloc_folio(gfp, order, vma, addr);
-}
 #undef vma_alloc_folio
-#define vma_alloc_folio swap_seam_vma_alloc_folio
+#define vma_alloc_folio(...) \
+	(swap_seam_fail_swapin_alloc() ? NULL : vma_alloc_folio_noprof(__VA_ARGS__))
 #endif
 
-#define mem_cgroup_swapin_charge_folio(folio, ...) \
-	(swap_seam_fail_swapin_charge(folio) ? -ENOMEM : \
-	 mem_cgroup_swapin_charge_folio(folio, ##__VA_ARGS__))
+#define mem_cgroup_swapin_charge_folio(...) \
+	(swap_seam_fail_swapin_charge() ? -ENOMEM : \
+	 mem_cgroup_swapin_charge_folio(__VA_ARGS__))
 
 #include "swap_state_real.c"
 

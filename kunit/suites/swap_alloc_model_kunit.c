@@ -366,7 +366,7 @@ static void both_empty(struct model *m, struct swap_area *area, unsigned int slo
  */
 static void real_and_model_decide_alike(struct kunit *test)
 {
-	const struct model_profile *profile = test->param_value;
+	const struct model_profile *profile = swap_param(test);
 	unsigned long bad[] = { 7, 2 * swap_cluster_slots() - 1, 0 };
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = profile->disk, .swap_flags = profile->swap_flags,

@@ -365,7 +365,7 @@ static void use_and_empty(struct kunit *test, struct swap_area *area)
 /* What swapon's flags ask for: all of the area but the header at once, freed clusters, or both. */
 static void policy_decides(struct kunit *test)
 {
-	const struct discard_policy *policy = test->param_value;
+	const struct discard_policy *policy = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD_DISCARD, .clusters = 1, .swap_flags = policy->swap_flags });
 
@@ -383,7 +383,7 @@ static void policy_decides(struct kunit *test)
 /* A disk that takes no discards gets none, whatever is asked for. */
 static void incapable_disk_gets_none(struct kunit *test)
 {
-	const struct discard_policy *policy = test->param_value;
+	const struct discard_policy *policy = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = policy->swap_flags });
 

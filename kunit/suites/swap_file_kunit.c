@@ -44,7 +44,7 @@ static struct swap_area *file_on(struct kunit *test, const struct fake_fs_config
 
 static struct swap_area *file_area(struct kunit *test)
 {
-	const struct file_way *way = test->param_value;
+	const struct file_way *way = swap_param(test);
 
 	return file_on(test, &way->fs);
 }
@@ -60,7 +60,7 @@ static unsigned long file_disk_page(const struct fake_fs_extent *piece, unsigned
 /* A slot's data is on the disk where the file's map says, and nowhere else. */
 static void slots_lie_where_the_file_does(struct kunit *test)
 {
-	const struct file_way *way = test->param_value;
+	const struct file_way *way = swap_param(test);
 	struct swap_area *area = file_area(test);
 	struct user_memory *mem = user_memory_new(test, 24);
 	unsigned long slot, disk_page;
@@ -147,7 +147,7 @@ SWAP_PARAMS(file_refused, file_refusals);
 /* What cannot be swapped to is refused, and the file let go of. */
 static void file_is_refused(struct kunit *test)
 {
-	const struct file_refused *refused = test->param_value;
+	const struct file_refused *refused = swap_param(test);
 	struct swap_area *area = fake_fs_prepare(test, &refused->fs);
 
 	if (refused->read_fails)
@@ -201,7 +201,7 @@ SWAP_PARAMS(file_gives, file_gifts);
 /* The file system gives less than the header says: no slot beyond that. */
 static void file_system_gives_less(struct kunit *test)
 {
-	const struct file_gives *gives = test->param_value;
+	const struct file_gives *gives = swap_param(test);
 	struct swap_area *area = file_on(test, &(struct fake_fs_config){
 		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_one_piece,
 		.activate_pages = gives->pages });

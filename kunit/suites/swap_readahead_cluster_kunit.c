@@ -577,7 +577,7 @@ static void target_without_memory_fails_the_fault(struct kunit *test)
 
 static unsigned int fail_charge_in;
 
-static bool fail_charge(struct folio *folio)
+static bool fail_charge(void)
 {
 	return fail_charge_in && !--fail_charge_in;
 }

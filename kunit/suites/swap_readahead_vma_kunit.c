@@ -81,7 +81,7 @@ SWAP_PARAMS(windows, windows);
 
 static void window_follows_the_mapping(struct kunit *test)
 {
-	const struct window_case *c = test->param_value;
+	const struct window_case *c = swap_param(test);
 	struct user_memory *mem = user_memory_new(test, PAGES);
 	struct vm_area_struct *vma = user_vma(mem);
 	unsigned long start = 0, end = 0;
@@ -130,7 +130,7 @@ static void last_fault_far_away(struct user_memory *mem)
 
 static void window_starts_at_address_0(struct kunit *test)
 {
-	const struct address0_case *c = test->param_value;
+	const struct address0_case *c = swap_param(test);
 	unsigned long addr = c->page * PAGE_SIZE, start = ~0UL, end = 0;
 	struct user_memory *mem = user_memory_at(test, 0, 16);
 
@@ -160,7 +160,7 @@ static struct user_memory *swapped_memory(struct kunit *test, unsigned int pages
 
 static void reads_start_at_address_0(struct kunit *test)
 {
-	const struct address0_case *c = test->param_value;
+	const struct address0_case *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &ssd);
 	unsigned long start = ~0UL, end = 0;
 	struct user_memory *mem = user_memory_at(test, 0, 16);
@@ -197,7 +197,7 @@ SWAP_PARAMS(edges, edges);
 
 static void reads_stop_at_edges(struct kunit *test)
 {
-	const struct edge_case *c = test->param_value;
+	const struct edge_case *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &ssd);
 	struct user_memory *mem = user_memory_at(test, 0x40000000UL + c->skip * PAGE_SIZE,
 						 c->pages);
@@ -449,7 +449,7 @@ SWAP_PARAMS(enabled, enabled);
 static void sysfs_turns_it_off_and_on(struct kunit *test)
 {
 	static const char file[] = "kernel/mm/swap/vma_ra_enabled";
-	const struct enabled_case *c = test->param_value;
+	const struct enabled_case *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &ssd);
 	struct user_memory *mem = reversed_memory(test, 16);
 	char value[16];
@@ -583,7 +583,7 @@ static const char *mixed_reads(const struct mixed_case *c)
 
 static void zswapped_neighbours(struct kunit *test)
 {
-	const struct mixed_case *c = test->param_value;
+	const struct mixed_case *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &ssd);
 	struct user_memory *mem = user_memory_new(test, 8);
 	unsigned int page;

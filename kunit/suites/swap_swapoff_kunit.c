@@ -80,7 +80,7 @@ static void expect_still_on(struct kunit *test, struct swap_area *area,
 /* All pages come back, each slot is read once, and nothing stays allocated. */
 static void everything_is_given_back(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &param->config);
 	struct user_memory *mem = user_memory_new(test, 24);
 	int allocations;
@@ -171,7 +171,7 @@ static void slots_shared_after_fork(struct kunit *test)
 /* Pages of shmem come back to the page cache. */
 static void pages_of_shmem(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &param->config);
 	struct user_memory *mem = user_memory_shmem(test, 20);
 
@@ -314,7 +314,7 @@ static void read_error_poisons_the_page(struct kunit *test)
 /* The same on a disk that reads ahead, with every read failing. */
 static void failing_disk(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &param->config);
 	struct user_memory *mem = user_memory_new(test, 10);
 
@@ -350,7 +350,7 @@ static void failing_disk_with_shmem(struct kunit *test)
 /* swapoff with a signal pending stops where something is in use. */
 static void interrupted_before_it_began(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &param->config);
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct swap_area_facts before;
@@ -406,7 +406,7 @@ static void interrupted_halfway(struct kunit *test)
 /* Where nothing is in use, there is nothing to interrupt. */
 static void empty_area_goes_off_at_once(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &param->config);
 	int err;
 
@@ -440,7 +440,7 @@ static bool no_memory(void)
 
 static void no_memory_for_a_page(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &param->config);
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct swap_seams *seams = swap_arm_seams(test);
@@ -510,7 +510,7 @@ static void look_in_the_midst(struct fake_disk *disk, const struct fake_bio *bio
 
 static void area_going_off(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &param->config);
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct midst midst = { .test = test, .area = area };
@@ -533,7 +533,7 @@ static void area_going_off(struct kunit *test)
 /* A fault pins the area while it reads, and swapoff waits for it. */
 static void fault_pins_the_area(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &param->config);
 	struct user_memory *mem = user_memory_new(test, 1);
 	struct user_fault_thread *fault;
@@ -561,7 +561,7 @@ static void fault_pins_the_area(struct kunit *test)
 /* swapoff waits for whoever has pinned the area, and lets nobody pin it any more. */
 static void pins_are_waited_for(struct kunit *test)
 {
-	const struct disk_param *param = test->param_value;
+	const struct disk_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &param->config);
 	swp_entry_t entry = swap_entry_at(area, 0, 0);
 	struct swap_info_struct *si = area->si;
@@ -612,7 +612,7 @@ SWAP_PARAMS(flip, flips);
 
 static void disk_changes_its_nature(struct kunit *test)
 {
-	const struct flip_param *param = test->param_value;
+	const struct flip_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = param->disk, .clusters = 1 });
 
@@ -643,7 +643,7 @@ SWAP_PARAMS(refusal, refusals);
 
 static void what_is_not_on_stays_off(struct kunit *test)
 {
-	const struct refusal_param *param = test->param_value;
+	const struct refusal_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &ssd);
 	struct swap_area_facts before;
 
