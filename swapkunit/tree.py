@@ -156,8 +156,8 @@ class Overlay:
     def _begin_anew(self) -> None:
         """Point the tree at its source and go through all of it; what was built is dropped.
 
-        Links that are right already stay: ext4 is slow to make many files soon after
-        as many were deleted (it does not reuse inodes deleted within the last minute).
+        Links that are right already stay: ext4 without a journal takes minutes to make
+        many files soon after as many were deleted, since it passes over fresh inodes.
         """
         link = self.tree / SRC
         if self.tree.exists() and not link.is_symlink() and any(self.tree.iterdir()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import subprocess
@@ -94,11 +95,13 @@ def clean(args: argparse.Namespace) -> int:
     targets = [args.out] if args.out else [layout.REPO / "out", layout.cache_dir() / "out"]
     if args.cache:
         targets.append(layout.cache_dir())
-    for target in targets:
-        if args.out and not (target / ".lock").exists() and target.exists():
+    for target in (target for target in targets if target.exists()):
+        if args.out and not (target / ".lock").exists():
             raise SwapKunitError(f"cannot clean {target}: it is no output directory of swap-kunit "
                                  "(it has no .lock); remove it yourself if you mean it")
-        if target.exists():
+        with contextlib.ExitStack() as held:
+            for lock in (*target.glob(".lock"), *target.glob("*/*/.lock")):
+                held.enter_context(layout.Layout(lock.parent).lock())
             print(f"removing {target}", flush=True)
             shutil.rmtree(target)
     return GOOD

@@ -35,7 +35,7 @@ def verdict(kernel: Kernel, config: list[str], layout: Layout, results: Results,
              f"config     .kunitconfig{''.join(f' + {name}' for name in config)}"]
     lines += suite_table(results, report)
     lines += failures([leaf for leaf in report.leaves if leaf.status == FAIL and not leaf.known])
-    lines += [f"known bug  {title}: {', '.join(names)}" for title, names in known(report).items()]
+    lines += known_bug_lines(report)
     lines += [f"fixed here {text}" for text in report.fixed]
     lines += skips(report)
     if results.interrupted:
@@ -80,13 +80,17 @@ def interesting(text: list[str]) -> list[str]:
     return text[-TEXT_LINES:]
 
 
-def known(report: Report) -> dict[str, list[str]]:
-    """Known bug's title -> the cases that show it."""
+def known_bug_lines(report: Report) -> list[str]:
+    """Each known bug that was seen, and the cases that show it."""
     titles: dict[str, list[str]] = {}
     for leaf in report.leaves:
         if leaf.known:
             titles.setdefault(leaf.known, []).append(leaf.name)
-    return titles
+    lines = []
+    for title, names in titles.items():
+        more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+        lines += [f"known bug  {title}", f"             {', '.join(names[:2])}{more}"]
+    return lines
 
 
 def skips(report: Report) -> list[str]:

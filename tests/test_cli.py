@@ -192,6 +192,8 @@ class Locking(CommandLine):
             self.assertEqual(status, 2)
             self.assertIn(f"process {holder.pid}", output)
             self.assertIn("at work in it; wait for it, or give another one with --out", output)
+            self.assertEqual(self.program("clean", "--out", self.out).status, 2)
+            self.assertTrue(self.out.exists())
         finally:
             holder.communicate("")
         self.assertEqual(self.run_it()[0], 0)
