@@ -36,7 +36,8 @@ static void expect_pages(struct kunit *test, struct user_memory *mem, unsigned i
 	unsigned int page;
 
 	for (page = first; page < first + nr; page++)
-		KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, page), is, "%s: page %u", rule, page);
+		KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, page), is,
+				    "rule: %s: page %u", rule, page);
 }
 
 /* As if there had never been a swap area. */
@@ -45,13 +46,14 @@ static void expect_nothing_left(struct kunit *test)
 	struct sysinfo info = { };
 
 	si_swapinfo(&info);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_areas_used(), 0U, "swapoff gives the area back");
-	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L, "swapoff takes the area's pages away");
-	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L, "swapoff leaves no free pages");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_areas_used(), 0U, "rule: swapoff gives the area back");
+	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L,
+			    "rule: swapoff takes the area's pages away");
+	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L, "rule: swapoff leaves no free pages");
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), 0,
-			    "swapoff counts its rotational device down");
-	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, 0UL, "SwapTotal after swapoff");
-	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, 0UL, "SwapFree after swapoff");
+			    "rule: swapoff counts its rotational device down");
+	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, 0UL, "rule: SwapTotal after swapoff");
+	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, 0UL, "rule: SwapFree after swapoff");
 }
 
 /* A failed swapoff leaves the area as it was, and it can be used. */
@@ -63,16 +65,18 @@ static void expect_still_on(struct kunit *test, struct swap_area *area,
 
 	swap_area_facts(area, &now);
 	KUNIT_EXPECT_EQ_MSG(test, now.flags, before->flags,
-			    "a failed swapoff leaves the area's flags as they were");
+			    "rule: a failed swapoff leaves the area's flags as they were");
 	KUNIT_EXPECT_EQ_MSG(test, now.prio, before->prio,
-			    "a failed swapoff leaves the area's priority as it was");
-	KUNIT_EXPECT_TRUE_MSG(test, now.available, "a failed swapoff leaves the area available");
+			    "rule: a failed swapoff leaves the area's priority as it was");
+	KUNIT_EXPECT_TRUE_MSG(test, now.available,
+			      "rule: a failed swapoff leaves the area available");
 	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, (long)before->pages,
-			    "a failed swapoff leaves the pages there are");
+			    "rule: a failed swapoff leaves the pages there are");
 	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), (long)(now.pages - now.inuse),
-			    "a failed swapoff leaves the free pages");
+			    "rule: a failed swapoff leaves the free pages");
 	entry = swap_alloc(test);
-	KUNIT_EXPECT_NE_MSG(test, entry.val, 0UL, "the area can be used after a failed swapoff");
+	KUNIT_EXPECT_NE_MSG(test, entry.val, 0UL,
+			    "rule: the area can be used after a failed swapoff");
 	if (entry.val)
 		swap_free_slot(entry);
 }
@@ -92,14 +96,14 @@ static void everything_is_given_back(struct kunit *test)
 	user_swap_out(mem, 0, 20);
 	swap_decisions_skip(test);
 
-	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0, "swapoff succeeds");
+	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: swapoff succeeds");
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 20U,
-			    "swapoff reads each slot in use once, and no other");
+			    "rule: swapoff reads each slot in use once, and no other");
 	expect_pages(test, mem, 0, 24, USER_PAGE_PRESENT, "swapoff brings every page back");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "swapoff brings the data back");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "rule: swapoff brings the data back");
 	expect_nothing_left(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "swapoff frees all that was allocated for the area");
+			    "rule: swapoff frees all that was allocated for the area");
 }
 
 /* Often on and off, with data: no trace of it. */
@@ -117,7 +121,7 @@ static void many_times_on_and_off(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "swapon and swapoff leave nothing allocated");
+			    "rule: swapon and swapoff leave nothing allocated");
 }
 
 /* Every process that has pages there is looked at. */
@@ -157,7 +161,7 @@ static void slots_shared_after_fork(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 4U,
-			    "a shared slot is read once");
+			    "rule: a shared slot is read once");
 	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "a shared page comes back");
 	expect_pages(test, child[0], 0, 4, USER_PAGE_PRESENT, "a shared page comes back");
 	expect_pages(test, child[1], 0, 4, USER_PAGE_PRESENT, "a shared page comes back");
@@ -165,7 +169,7 @@ static void slots_shared_after_fork(struct kunit *test)
 	/* And each still has it to itself. */
 	KUNIT_ASSERT_EQ(test, user_write(child[0], 1, 0x1234), 0);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem) && user_data_intact(child[1]),
-			      "a page shared before swapoff is copied on write after it");
+			      "rule: a page shared before swapoff is copied on write after it");
 }
 
 /* Pages of shmem come back to the page cache. */
@@ -179,7 +183,8 @@ static void pages_of_shmem(struct kunit *test)
 	user_swap_out(mem, 0, 18);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	expect_pages(test, mem, 0, 20, USER_PAGE_PRESENT, "swapoff brings pages of shmem back");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "swapoff brings data of shmem back");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule: swapoff brings data of shmem back");
 	expect_nothing_left(test);
 }
 
@@ -221,7 +226,7 @@ static void swap_cache_is_used(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, user_page_cached(mem, 3));
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 8U,
-			    "swapoff reads nothing that is in the swap cache");
+			    "rule: swapoff reads nothing that is in the swap cache");
 	expect_pages(test, mem, 0, 8, USER_PAGE_PRESENT, "swapoff brings every page back");
 }
 
@@ -235,10 +240,11 @@ static void slots_of_the_swap_cache_alone(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_NE(test, swap_alloc_cached(test, &folio).val, 0UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "swapoff lets slots go that only the swap cache has");
-	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 0U, "without a read");
+			    "rule: swapoff lets slots go that only the swap cache has");
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 0U,
+			    "rule: without a read");
 	KUNIT_EXPECT_FALSE_MSG(test, folio_test_swapcache(folio),
-			       "no folio is in the swap cache of an area that is off");
+			       "rule: no folio is in the swap cache of an area that is off");
 	expect_nothing_left(test);
 }
 
@@ -255,9 +261,10 @@ static void zero_pages(struct kunit *test)
 	swap_decisions_skip(test);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ),
-			    swap_has(ZEROMAP) ? 0U : 4U, "reads of zero-filled pages");
+			    swap_has(ZEROMAP) ? 0U : 4U, "rule: reads of zero-filled pages");
 	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "swapoff brings every page back");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "zero pages are zero after swapoff");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule: zero pages are zero after swapoff");
 }
 
 /* What zswap has is taken from there. */
@@ -277,9 +284,9 @@ static void pages_in_zswap(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, swap_kunit_zswap_stored(), stored + 4);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 0U,
-			    "swapoff reads nothing that zswap has");
+			    "rule: swapoff reads nothing that zswap has");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), stored,
-			    "zswap has nothing of an area that is off");
+			    "rule: zswap has nothing of an area that is off");
 	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "swapoff brings every page back");
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
 }
@@ -297,17 +304,17 @@ static void read_error_poisons_the_page(struct kunit *test)
 	user_swap_out(mem, 0, 4);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 2, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "a read error does not keep the area on");
+			    "rule: a read error does not keep the area on");
 	for (page = 0; page < 4; page++) {
 		if (page == 1)
 			continue;
-		KUNIT_EXPECT_EQ_MSG(test, user_read(mem, page, &value), 0, "page %u", page);
-		KUNIT_EXPECT_EQ_MSG(test, value, mem->value[page], "data of page %u", page);
+		KUNIT_EXPECT_EQ_MSG(test, user_read(mem, page, &value), 0, "rule: page %u", page);
+		KUNIT_EXPECT_EQ_MSG(test, value, mem->value[page], "rule: data of page %u", page);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 1), USER_PAGE_POISON,
-			    "a page that swapoff could not read is poisoned, never other data");
+			    "rule: a page that swapoff could not read is poisoned, never other data");
 	KUNIT_EXPECT_NE_MSG(test, user_fault(mem, 1) & VM_FAULT_ERROR, 0U,
-			    "and a fault on it is an error");
+			    "rule: and a fault on it is an error");
 	expect_nothing_left(test);
 }
 
@@ -322,7 +329,7 @@ static void failing_disk(struct kunit *test)
 	user_swap_out(mem, 0, 10);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "a failing disk can be switched off");
+			    "rule: a failing disk can be switched off");
 	expect_pages(test, mem, 0, 10, USER_PAGE_POISON,
 		     "a page that swapoff could not read is poisoned, never other data");
 	expect_nothing_left(test);
@@ -340,10 +347,10 @@ static void failing_disk_with_shmem(struct kunit *test)
 	user_swap_out(mem, 0, 4);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "a failing disk can be switched off");
+			    "rule: a failing disk can be switched off");
 	for (page = 0; page < 4; page++)
 		KUNIT_EXPECT_EQ_MSG(test, user_read(mem, page, &value), -EFAULT,
-				    "page %u of shmem is lost, never other data", page);
+				    "rule: page %u of shmem is lost, never other data", page);
 	expect_nothing_left(test);
 }
 
@@ -363,11 +370,11 @@ static void interrupted_before_it_began(struct kunit *test)
 	swap_signal(true);
 	err = swap_area_swapoff(area);
 	swap_signal(false);
-	KUNIT_EXPECT_EQ_MSG(test, err, -EINTR, "a signal interrupts swapoff");
+	KUNIT_EXPECT_EQ_MSG(test, err, -EINTR, "rule: a signal interrupts swapoff");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 0U);
 	expect_pages(test, mem, 0, 4, USER_PAGE_SWAPPED, "an interrupted swapoff");
 	expect_still_on(test, area, &before);
-	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "the next swapoff succeeds");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
 }
 
@@ -395,10 +402,10 @@ static void interrupted_halfway(struct kunit *test)
 	err = swap_area_swapoff(area);
 	fake_disk_on_bio(area->disk, NULL, NULL);
 	swap_signal(false);
-	KUNIT_EXPECT_EQ_MSG(test, err, -EINTR, "a signal interrupts swapoff");
+	KUNIT_EXPECT_EQ_MSG(test, err, -EINTR, "rule: a signal interrupts swapoff");
 	swap_area_facts(area, &after);
 	KUNIT_EXPECT_EQ_MSG(test, after.inuse, 4UL,
-			    "the process at hand is done with, the next is not begun");
+			    "rule: the process at hand is done with, the next is not begun");
 	expect_still_on(test, area, &before);
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem[0]) && user_data_intact(mem[1]));
 }
@@ -413,7 +420,7 @@ static void empty_area_goes_off_at_once(struct kunit *test)
 	swap_signal(true);
 	err = swap_area_swapoff(area);
 	swap_signal(false);
-	KUNIT_EXPECT_EQ_MSG(test, err, 0, "swapoff of an empty area is not interrupted");
+	KUNIT_EXPECT_EQ_MSG(test, err, 0, "rule: swapoff of an empty area is not interrupted");
 	expect_nothing_left(test);
 }
 
@@ -426,7 +433,7 @@ static void promised_memory_keeps_it_on(struct kunit *test)
 	swap_area_facts(area, &before);
 	swap_commit_memory(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
-			    "swapoff is refused where memory was promised");
+			    "rule: swapoff is refused where memory was promised");
 	expect_still_on(test, area, &before);
 }
 
@@ -452,10 +459,10 @@ static void no_memory_for_a_page(struct kunit *test)
 	swapins_left = 2;
 	seams->fail_swapin_alloc = no_memory;
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
-			    "swapoff fails where a page cannot come back");
+			    "rule: swapoff fails where a page cannot come back");
 	seams->fail_swapin_alloc = NULL;
 	expect_still_on(test, area, &before);
-	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "the next swapoff succeeds");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
 }
 
@@ -473,10 +480,10 @@ static void no_memory_for_a_page_of_shmem(struct kunit *test)
 	swapins_left = 0;
 	seams->fail_swapin_alloc = no_memory;
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
-			    "swapoff fails where a page cannot come back");
+			    "rule: swapoff fails where a page cannot come back");
 	seams->fail_swapin_alloc = NULL;
 	expect_still_on(test, area, &before);
-	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "the next swapoff succeeds");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
 }
 
@@ -521,13 +528,14 @@ static void area_going_off(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_ASSERT_TRUE(test, midst.seen);
 	KUNIT_EXPECT_EQ_MSG(test, midst.entry.val, 0UL,
-			    "no slot is allocated in an area that goes off");
+			    "rule: no slot is allocated in an area that goes off");
 	KUNIT_EXPECT_EQ_MSG(test, midst.facts.flags & SWP_WRITEOK, 0UL,
-			    "an area that goes off is not SWP_WRITEOK");
+			    "rule: an area that goes off is not SWP_WRITEOK");
 	KUNIT_EXPECT_FALSE_MSG(test, midst.facts.available,
-			       "an area that goes off is not available");
-	KUNIT_EXPECT_EQ_MSG(test, midst.info.totalswap, 4UL, "SwapTotal: what is still in use");
-	KUNIT_EXPECT_EQ_MSG(test, midst.info.freeswap, 0UL, "SwapFree: nothing");
+			       "rule: an area that goes off is not available");
+	KUNIT_EXPECT_EQ_MSG(test, midst.info.totalswap, 4UL,
+			    "rule: SwapTotal: what is still in use");
+	KUNIT_EXPECT_EQ_MSG(test, midst.info.freeswap, 0UL, "rule: SwapFree: nothing");
 }
 
 /* A fault pins the area while it reads, and swapoff waits for it. */
@@ -541,20 +549,22 @@ static void fault_pins_the_area(struct kunit *test)
 
 	user_fill(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_users(area->si), 0UL, "nobody pins an idle area");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_users(area->si), 0UL,
+			    "rule: nobody pins an idle area");
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
 	fault = user_fault_start(mem, 0);
 	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_users(area->si), 1UL,
-			    "a fault pins the area while its read is under way");
+			    "rule: a fault pins the area while its read is under way");
 
 	swap_off_start(&off, area);
 	while (total_swap_pages)
 		schedule_timeout_uninterruptible(1);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off), "swapoff waits for a read under way");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
+			       "rule: swapoff waits for a read under way");
 	fake_disk_release(area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(fault) & VM_FAULT_ERROR, 0U);
-	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "and ends after it");
+	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends after it");
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
 }
 
@@ -570,10 +580,12 @@ static void pins_are_waited_for(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, swap_pin_area(area));
 	swap_off_start(&off, area);
 	KUNIT_EXPECT_TRUE(test, swap_area_wait_dying(area));
-	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(entry), "an area that goes off is not pinned");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off), "swapoff waits for who has pinned it");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(entry),
+			       "rule: an area that goes off is not pinned");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
+			       "rule: swapoff waits for who has pinned it");
 	swap_unpin_area(si);
-	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "and ends after it");
+	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends after it");
 	expect_nothing_left(test);
 }
 
@@ -591,9 +603,10 @@ static void writes_are_waited_for(struct kunit *test)
 	swap_off_start(&off, area);
 	while (total_swap_pages)
 		schedule_timeout_uninterruptible(1);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off), "swapoff waits for a write under way");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
+			       "rule: swapoff waits for a write under way");
 	fake_disk_release(area->disk);
-	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "and ends after it");
+	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends after it");
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
 }
 
@@ -619,7 +632,7 @@ static void disk_changes_its_nature(struct kunit *test)
 	fake_disk_set_rotational(area->disk, !param->disk->rotational);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), 0,
-			    "nr_rotate_swap is 0 with no area on, whatever the device says by now");
+			    "rule: nr_rotate_swap is 0 with no area on, whatever the device says by now");
 	/* Said once. */
 	atomic_set(&nr_rotate_swap, 0);
 }
@@ -651,7 +664,7 @@ static void what_is_not_on_stays_off(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(param->mode ?
 						    swap_node_new(test, param->mode, 0) :
 						    param->path),
-			    param->err, "swapoff of: %s", param->name);
+			    param->err, "rule: swapoff of: %s", param->name);
 	expect_still_on(test, area, &before);
 }
 
@@ -660,11 +673,11 @@ static void device_that_is_not_on(struct kunit *test)
 	struct swap_area *area = swap_area_prepare(test, &ssd);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(fake_disk_path(area->disk)), -EINVAL,
-			    "swapoff of a device that was never on is refused");
+			    "rule: swapoff of a device that was never on is refused");
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(fake_disk_path(area->disk)), -EINVAL,
-			    "swapoff of a device that is off already is refused");
+			    "rule: swapoff of a device that is off already is refused");
 }
 
 /* By another name of the same device it is the same area. */
@@ -674,7 +687,7 @@ static void device_by_another_name(struct kunit *test)
 	dev_t dev = disk_devt(fake_disk_gendisk(area->disk));
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(swap_node_new(test, S_IFBLK, dev)), 0,
-			    "swapoff goes by the device, not by its name");
+			    "rule: swapoff goes by the device, not by its name");
 	area->on = false;
 	area->si = NULL;
 	expect_nothing_left(test);
@@ -688,7 +701,7 @@ static void swapoff_needs_privilege(struct kunit *test)
 	swap_area_facts(area, &before);
 	swap_drop_privilege(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -EPERM,
-			    "swapoff is refused without CAP_SYS_ADMIN");
+			    "rule: swapoff is refused without CAP_SYS_ADMIN");
 	expect_still_on(test, area, &before);
 }
 

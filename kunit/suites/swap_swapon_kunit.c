@@ -27,13 +27,14 @@ static int allocations_before(struct kunit *test)
 static void expect_given_back(struct kunit *test, int allocations)
 {
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_areas_used(), 0U,
-			    "a refused swapon gives its area back");
+			    "rule: a refused swapon gives its area back");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "a refused swapon frees all it allocated");
-	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L, "a refused swapon adds no pages");
-	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L, "a refused swapon adds no free pages");
+			    "rule: a refused swapon frees all it allocated");
+	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L, "rule: a refused swapon adds no pages");
+	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L,
+			    "rule: a refused swapon adds no free pages");
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), 0,
-			    "a refused swapon counts no rotational device");
+			    "rule: a refused swapon counts no rotational device");
 }
 
 /* Headers that swapon must refuse. */
@@ -167,7 +168,7 @@ static void bad_header_is_refused(struct kunit *test)
 	int allocations = allocations_before(test);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EINVAL,
-			    "swapon refuses a header: %s", param->name);
+			    "rule: swapon refuses a header: %s", param->name);
 	expect_given_back(test, allocations);
 }
 
@@ -185,14 +186,14 @@ static void bad_page_twice(struct kunit *test)
 
 	err = swap_area_swapon(area, 0);
 	if (swap_has(BAD_SLOT_TWICE_REFUSED)) {
-		KUNIT_EXPECT_EQ_MSG(test, err, -EINVAL, "a bad page named twice is refused");
+		KUNIT_EXPECT_EQ_MSG(test, err, -EINVAL, "rule: a bad page named twice is refused");
 		expect_given_back(test, allocations);
 		return;
 	}
 	KUNIT_ASSERT_EQ(test, err, 0);
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.pages, swap_cluster_slots() - 1UL,
-			    "a bad page named twice is one bad page");
+			    "rule: a bad page named twice is one bad page");
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 }
 
@@ -213,7 +214,7 @@ static void refused_device_is_taken_later(struct kunit *test)
 	header = fake_disk_page(area->disk, 0);
 	header->info.nr_badpages--;
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), 0,
-			    "a refused device is taken once its header is right");
+			    "rule: a refused device is taken once its header is right");
 }
 
 struct disk_param {
@@ -248,15 +249,15 @@ static void every_allocation_may_fail(struct kunit *test)
 		err = swap_area_swapon(area, param->swap_flags);
 		if (!swap_allocation_failed())
 			break;
-		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "allocation %u of swapon fails", nth);
+		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: allocation %u of swapon fails", nth);
 		expect_given_back(test, allocations);
 	}
-	KUNIT_EXPECT_EQ_MSG(test, err, 0, "swapon succeeds once no allocation fails");
-	KUNIT_EXPECT_GT_MSG(test, nth, 4U, "swapon allocates");
+	KUNIT_EXPECT_EQ_MSG(test, err, 0, "rule: swapon succeeds once no allocation fails");
+	KUNIT_EXPECT_GT_MSG(test, nth, 4U, "rule: swapon allocates");
 	swap_fail_nth_allocation(0);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "swapoff frees all that swapon allocated");
+			    "rule: swapoff frees all that swapon allocated");
 }
 
 /* A header that cannot be read is an error of the device's. */
@@ -267,7 +268,7 @@ static void unreadable_header(struct kunit *test)
 
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EIO,
-			    "swapon passes a read error on");
+			    "rule: swapon passes a read error on");
 	expect_given_back(test, allocations);
 }
 
@@ -282,14 +283,14 @@ static void byte_swapped_header_is_accepted(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapon(area, 0), 0,
-			    "a byte-swapped header is accepted");
+			    "rule: a byte-swapped header is accepted");
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ(test, facts.max, 3UL * swap_cluster_slots());
 	KUNIT_EXPECT_EQ(test, facts.pages, 2UL * swap_cluster_slots() - 2);
 	for (i = 0; i < 9; i++) {
 		swap_slot_facts(area, swap_slot_at(area, 0, i), &slot);
 		KUNIT_EXPECT_EQ_MSG(test, slot.bad, i == 3 || i == 7,
-				    "slot %u: bad as the header says", i);
+				    "rule: slot %u: bad as the header says", i);
 	}
 }
 
@@ -303,7 +304,7 @@ static void device_may_be_larger(struct kunit *test)
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ(test, facts.max, swap_cluster_slots() + 20UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 100, NULL), 20U,
-			    "no slot past the header's last page");
+			    "rule: no slot past the header's last page");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0+20");
 	swap_free_slots(swap_entry_at(area, 0, 0), 20);
 }
@@ -343,7 +344,7 @@ static void bad_path_is_refused(struct kunit *test)
 	int allocations = allocations_before(test);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(path, 0), param->err,
-			    "swapon of: %s", param->name);
+			    "rule: swapon of: %s", param->name);
 	expect_given_back(test, allocations);
 }
 
@@ -356,7 +357,7 @@ static void unknown_flags_are_refused(struct kunit *test)
 	for (bit = 0; bit < 32; bit++)
 		if (!(BIT(bit) & SWAP_FLAGS_VALID))
 			KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, BIT(bit)), -EINVAL,
-					    "flag %#lx is refused", BIT(bit));
+					    "rule: flag %#lx is refused", BIT(bit));
 	expect_given_back(test, allocations);
 }
 
@@ -368,7 +369,7 @@ static void swapon_needs_privilege(struct kunit *test)
 
 	swap_drop_privilege(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
-			    "swapon is refused without CAP_SYS_ADMIN");
+			    "rule: swapon is refused without CAP_SYS_ADMIN");
 	expect_given_back(test, allocations);
 }
 
@@ -380,12 +381,12 @@ static void busy_device_is_refused(struct kunit *test)
 	long pages = total_swap_pages;
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(fake_disk_path(area->disk), 0), -EBUSY,
-			    "a device cannot be switched on twice");
+			    "rule: a device cannot be switched on twice");
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(swap_node_new(test, S_IFBLK, dev), 0), -EBUSY,
-			    "nor by another name");
+			    "rule: nor by another name");
 	KUNIT_EXPECT_EQ(test, swap_kunit_areas_used(), 1U);
 	KUNIT_EXPECT_EQ(test, total_swap_pages, pages);
-	KUNIT_EXPECT_NE_MSG(test, swap_alloc(test).val, 0UL, "the area works on");
+	KUNIT_EXPECT_NE_MSG(test, swap_alloc(test).val, 0UL, "rule: the area works on");
 	swap_free_slot(swap_entry_at(area, 0, 0));
 }
 
@@ -404,9 +405,9 @@ static void areas_are_limited(struct kunit *test)
 	allocations = swap_kunit_allocations();
 	area = swap_area_prepare(test, &small);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
-			    "one area more than there is room for is refused");
+			    "rule: one area more than there is room for is refused");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "a refused swapon frees all it allocated");
+			    "rule: a refused swapon frees all it allocated");
 	KUNIT_EXPECT_EQ(test, swap_kunit_areas_used(), (unsigned int)MAX_SWAPFILES);
 	KUNIT_EXPECT_EQ(test, total_swap_pages, 3L * MAX_SWAPFILES);
 
@@ -466,7 +467,7 @@ static const char *flags_text(struct kunit *test, unsigned long flags)
 		strlcat(text, flag_names[i].name, 200);
 		flags &= ~flag_names[i].flag;
 	}
-	KUNIT_EXPECT_EQ_MSG(test, flags, 0UL, "no other flags");
+	KUNIT_EXPECT_EQ_MSG(test, flags, 0UL, "rule: no other flags");
 	return text;
 }
 
@@ -480,9 +481,9 @@ static void area_flags_follow_the_device(struct kunit *test)
 
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_STREQ_MSG(test, flags_text(test, facts.flags), param->flags,
-			       "flags of the area of a %s", param->name);
+			       "rule: flags of the area of a %s", param->name);
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), (int)param->rotational,
-			    "nr_rotate_swap counts rotational areas only");
+			    "rule: nr_rotate_swap counts rotational areas only");
 }
 
 /* The area is discarded at swapon where it is to be, all but its header. */
@@ -494,7 +495,8 @@ static void swapon_discards_the_area(struct kunit *test)
 		.use_cluster0 = true });
 
 	SWAP_EXPECT_DECISIONS(test, area, strstr(param->flags, "area-discard") ? "D0:1.." : "");
-	KUNIT_EXPECT_TRUE_MSG(test, fake_disk_has(area->disk, 0), "the header is never discarded");
+	KUNIT_EXPECT_TRUE_MSG(test, fake_disk_has(area->disk, 0),
+			      "rule: the header is never discarded");
 }
 
 /* A discard that fails is no reason to refuse the device. */
@@ -506,7 +508,7 @@ static void discard_error_is_ignored(struct kunit *test)
 
 	fake_disk_fail_all(area->disk, FAKE_DISK_DISCARD, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0,
-			    "swapon succeeds though its discard fails");
+			    "rule: swapon succeeds though its discard fails");
 	SWAP_EXPECT_DECISIONS(test, area, "D0:1..x");
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_STREQ(test, flags_text(test, facts.flags),
@@ -525,7 +527,7 @@ static void global_cluster_is_for_rotational(struct kunit *test)
 		.disk = param->disk, .clusters = 1, .swap_flags = param->swap_flags });
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.global_cluster, param->rotational,
-			    "global_cluster exists on rotational devices only");
+			    "rule: global_cluster exists on rotational devices only");
 }
 
 /* An area's pages count once it is on: those the header does not spoil. */
@@ -548,8 +550,8 @@ static void pages_are_counted(struct kunit *test)
 
 	swap_alloc_many(test, 3, NULL);
 	si_swapinfo(&info);
-	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, (unsigned long)pages, "SwapTotal");
-	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, pages - 3UL, "SwapFree");
+	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, (unsigned long)pages, "rule: SwapTotal");
+	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, pages - 3UL, "rule: SwapFree");
 	swap_free_slots(swap_entry_at(area, 0, 0), 3);
 }
 
@@ -568,11 +570,11 @@ static void oversized_area_is_cut(struct kunit *test)
 		.disk = &FAKE_DISK_SSD, .clusters = 7,
 		.bad_slots = (unsigned long[]){ 9, cluster, 5 * cluster + 220, 0 } });
 	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ_MSG(test, facts.max, 2UL * cluster, "the area is cut at the limit");
+	KUNIT_EXPECT_EQ_MSG(test, facts.max, 2UL * cluster, "rule: the area is cut at the limit");
 	KUNIT_EXPECT_EQ_MSG(test, facts.pages, cluster - 1UL,
-			    "bad pages past the limit do not count");
+			    "rule: bad pages past the limit do not count");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 2 * cluster, NULL), cluster - 1,
-			    "no slot past the limit is allocated");
+			    "rule: no slot past the limit is allocated");
 	swap_free_slots(swap_entry_at(area, 0, 0), 9);
 	swap_free_slots(swap_entry_at(area, 0, 10), cluster - 10);
 }
@@ -604,7 +606,7 @@ static void priority_is_as_given(struct kunit *test)
 
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.prio, param->prio < 0 ? first_default : param->prio,
-			    "priority: %s", param->name);
+			    "rule: priority: %s", param->name);
 }
 
 static int prio_of(struct swap_area *area)
@@ -629,17 +631,17 @@ static void default_priorities(struct kunit *test)
 		area[i] = swap_area_on(test, &(struct swap_area_config){
 			.disk = &FAKE_DISK_SSD, .tail_slots = 8 });
 		KUNIT_EXPECT_EQ_MSG(test, prio_of(area[i]), down ? -2 - i : -1,
-				    "default priority of area %d", i);
+				    "rule: default priority of area %d", i);
 	}
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area[0]), 0);
 	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[1]), down ? -2 : -1,
-			    "default priority after another area's swapoff");
+			    "rule: default priority after another area's swapoff");
 	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[2]), down ? -3 : -1,
-			    "default priority after another area's swapoff");
+			    "rule: default priority after another area's swapoff");
 	area[3] = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .tail_slots = 8 });
 	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[3]), down ? -4 : -1,
-			    "default priority of a later area");
+			    "rule: default priority of a later area");
 }
 
 /* The higher the priority, the earlier an area fills; default ones come last. */
@@ -666,7 +668,7 @@ static void proc_swaps_lists_the_areas(struct kunit *test)
 	struct swap_area *a, *b;
 	char *line;
 
-	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 0), heading, "no area: a heading");
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 0), heading, "rule: no area: a heading");
 	a = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .tail_slots = 8, .swap_flags = SWAP_FLAG_PREFER | 7 });
 	b = swap_area_on(test, &(struct swap_area_config){
@@ -677,20 +679,20 @@ static void proc_swaps_lists_the_areas(struct kunit *test)
 	snprintf(line, 400, "%s%-40spartition\t32\t\t8\t\t7\n%-40spartition\t%u\t\t0\t\t3\n",
 		 heading, fake_disk_path(a->disk), fake_disk_path(b->disk),
 		 swap_cluster_slots() * 4);
-	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 0), line, "/proc/swaps");
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 0), line, "rule: /proc/swaps");
 	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 1), line + strlen(heading),
-			       "/proc/swaps, read on behind the heading");
+			       "rule: /proc/swaps, read on behind the heading");
 	snprintf(line, 400, "%-40spartition\t%u\t\t0\t\t3\n", fake_disk_path(b->disk),
 		 swap_cluster_slots() * 4);
 	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 2), line,
-			       "/proc/swaps, read on behind the first area");
-	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 3), "", "the end of /proc/swaps");
+			       "rule: /proc/swaps, read on behind the first area");
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 3), "", "rule: the end of /proc/swaps");
 	swap_free_slots(swap_entry_at(a, 0, 0), 2);
 
 	/* A line goes with its area. */
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(a), 0);
 	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 1), line,
-			       "/proc/swaps after a swapoff");
+			       "rule: /proc/swaps after a swapoff");
 }
 
 /* Who polls /proc/swaps is told once of every area that comes or goes. */
@@ -700,15 +702,18 @@ static void proc_swaps_tells_of_changes(struct kunit *test)
 	int event = 0;
 
 	swap_kunit_proc_swaps_changed(&event);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event), "nothing happened");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
+			       "rule: nothing happened");
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event), "a swapon is told");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event), "and told once");
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event),
+			      "rule: a swapon is told");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event), "rule: and told once");
 	KUNIT_EXPECT_EQ(test, swap_swapon_path(fake_disk_path(area->disk), 0), -EBUSY);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			       "a refused swapon is not told");
+			       "rule: a refused swapon is not told");
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event), "a swapoff is told");
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event),
+			      "rule: a swapoff is told");
 }
 
 /* An entry that names an area there cannot be leads nowhere, and does no harm. */
@@ -718,11 +723,11 @@ static void entries_of_impossible_areas(struct kunit *test)
 
 	for (type = MAX_SWAPFILES; type < 1 << MAX_SWAPFILES_SHIFT; type++)
 		KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(swp_entry(type, 1)),
-				       "no area has number %d", type);
+				       "rule: no area has number %d", type);
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_type_info(MAX_SWAPFILES),
-			      "no area has number MAX_SWAPFILES");
+			      "rule: no area has number MAX_SWAPFILES");
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_type_info(INT_MAX / 2),
-			      "no area has a number past all memory");
+			      "rule: no area has a number past all memory");
 }
 
 static struct kunit_case swap_swapon_cases[] = {
