@@ -172,6 +172,31 @@ static void slots_shared_after_fork(struct kunit *test)
 			      "rule: a page shared before swapoff is copied on write after it");
 }
 
+/* More processes than a slot's own count can hold. */
+static void slot_of_very_many_processes(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &zram);
+	struct user_memory *mem = user_memory_new(test, 1), *child[130];
+	struct swap_slot_facts slot;
+	unsigned int i;
+	int allocations;
+
+	KUNIT_EXPECT_EQ(test, swap_swapon_path("/swapkunit-nowhere", 0), -ENOENT);
+	allocations = swap_kunit_allocations();
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	for (i = 0; i < ARRAY_SIZE(child); i++)
+		child[i] = user_memory_fork(mem);
+	swap_slot_facts(area, swp_offset(user_entry(mem, 0)), &slot);
+	KUNIT_ASSERT_EQ(test, slot.count, 131U);
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
+	for (i = 0; i < ARRAY_SIZE(child); i++)
+		expect_pages(test, child[i], 0, 1, USER_PAGE_PRESENT, "a shared page comes back");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
+			    "rule: swapoff frees all that was allocated for the area");
+}
+
 /* Pages of shmem come back to the page cache. */
 static void pages_of_shmem(struct kunit *test)
 {
@@ -487,6 +512,75 @@ static void no_memory_for_a_page_of_shmem(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
 }
 
+/* A page that its process gives up while swapoff reads it is let go. */
+static void give_up_at_a_read(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+{
+	if (bio->op == FAKE_DISK_READ)
+		user_give_up(ctx, 0, 1);
+}
+
+static void page_given_up_during_its_read(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zram);
+	struct user_memory *mem = user_memory_new(test, 2);
+
+	swap_set_page_cluster(0);
+	user_fill(mem, 0, 2);
+	user_swap_out(mem, 0, 2);
+	fake_disk_on_bio(area->disk, give_up_at_a_read, mem);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
+			    "rule: swapoff minds no page given up meanwhile");
+	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_NONE,
+			    "rule: a page given up does not come back");
+	expect_pages(test, mem, 1, 1, USER_PAGE_PRESENT, "swapoff brings every other page back");
+	expect_nothing_left(test);
+}
+
+/* No memory for a page that nobody needs any more is no error. */
+static struct user_memory *giving_up;
+
+static bool give_up_for_want_of_memory(void)
+{
+	user_give_up(giving_up, 0, giving_up->pages);
+	return true;
+}
+
+static void page_given_up_for_want_of_memory(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zram);
+	struct user_memory *mem = user_memory_new(test, 2);
+
+	user_fill(mem, 0, 2);
+	user_swap_out(mem, 0, 2);
+	giving_up = mem;
+	swap_arm_seams(test)->fail_swapin_alloc = give_up_for_want_of_memory;
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
+			    "rule: no memory for a slot that is free by now is no error");
+	expect_pages(test, mem, 0, 2, USER_PAGE_NONE, "a page given up does not come back");
+}
+
+/* Slots whose owner cannot be found, as of one that exits: swapoff goes on looking. */
+static void last_owner_is_waited_for(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 2 });
+	unsigned int cluster = swap_cluster_slots();
+	struct swap_off_thread off;
+	swp_entry_t last;
+
+	/* The search lets others run between clusters, so the slot is in a later one. */
+	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, cluster + 1, NULL), cluster + 1);
+	swap_free_slots(swap_entry_at(area, 0, 0), cluster);
+	last = swap_entry_at(area, 1, 0);
+	swap_off_start(&off, area);
+	while (total_swap_pages)
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off), "rule: swapoff leaves no slot in use");
+	swap_free_slot(last);
+	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends with the last");
+	expect_nothing_left(test);
+}
+
 /*
  * While it goes on, an area gives no slots, not even to who was allocating
  * there and whose hint still leads to a cluster with room. What is in use still
@@ -710,6 +804,7 @@ static struct kunit_case swap_swapoff_cases[] = {
 	KUNIT_CASE(many_times_on_and_off),
 	KUNIT_CASE(pages_of_several_processes),
 	KUNIT_CASE(slots_shared_after_fork),
+	KUNIT_CASE(slot_of_very_many_processes),
 	KUNIT_CASE_PARAM(pages_of_shmem, disk_gen_params),
 	KUNIT_CASE(other_areas_keep_their_pages),
 	KUNIT_CASE(swap_cache_is_used),
@@ -725,6 +820,9 @@ static struct kunit_case swap_swapoff_cases[] = {
 	KUNIT_CASE(promised_memory_keeps_it_on),
 	KUNIT_CASE_PARAM(no_memory_for_a_page, disk_gen_params),
 	KUNIT_CASE(no_memory_for_a_page_of_shmem),
+	KUNIT_CASE(page_given_up_during_its_read),
+	KUNIT_CASE(page_given_up_for_want_of_memory),
+	KUNIT_CASE(last_owner_is_waited_for),
 	KUNIT_CASE_PARAM(area_going_off, disk_gen_params),
 	KUNIT_CASE_PARAM(fault_pins_the_area, disk_gen_params),
 	KUNIT_CASE_PARAM(pins_are_waited_for, disk_gen_params),

@@ -37,6 +37,35 @@ static void expect_given_back(struct kunit *test, int allocations)
 			    "rule: a refused swapon counts no rotational device");
 }
 
+static const struct {
+	unsigned long flag;
+	const char *name;
+} flag_names[] = {
+	{ SWP_USED, "used" }, { SWP_WRITEOK, "writeok" }, { SWP_BLKDEV, "blkdev" },
+	{ SWP_SOLIDSTATE, "solidstate" }, { SWP_SYNCHRONOUS_IO, "synchronous" },
+	{ SWP_STABLE_WRITES, "stable" }, { SWP_DISCARDABLE, "discardable" },
+	{ SWP_AREA_DISCARD, "area-discard" }, { SWP_PAGE_DISCARD, "page-discard" },
+	{ SWP_ACTIVATED, "activated" },
+};
+
+static const char *flags_text(struct kunit *test, unsigned long flags)
+{
+	char *text = kunit_kzalloc(test, 200, GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	for (i = 0; i < ARRAY_SIZE(flag_names); i++) {
+		if (!(flags & flag_names[i].flag))
+			continue;
+		if (*text)
+			strlcat(text, " ", 200);
+		strlcat(text, flag_names[i].name, 200);
+		flags &= ~flag_names[i].flag;
+	}
+	KUNIT_EXPECT_EQ_MSG(test, flags, 0UL, "rule: no other flags");
+	return text;
+}
+
 /* Headers that swapon must refuse. */
 
 static void header_magic(union swap_header *header)
@@ -74,9 +103,21 @@ static void header_endless(union swap_header *header)
 	header->info.last_page = UINT_MAX;
 }
 
+/* The last of them would lie in the magic: a page of a device very large. */
 static void header_too_many_bad(union swap_header *header)
 {
+	unsigned int i;
+
+	header->info.last_page = 0x7fffffff;
 	header->info.nr_badpages = MAX_SWAP_BADPAGES + 1;
+	for (i = 0; i < MAX_SWAP_BADPAGES; i++)
+		header->info.badpages[i] = 1 + i;
+}
+
+static void header_most_bad(union swap_header *header)
+{
+	header_too_many_bad(header);
+	header->info.nr_badpages--;
 }
 
 static void header_all_bad(union swap_header *header)
@@ -122,7 +163,7 @@ static void header_swapped(union swap_header *header)
 static void header_swapped_too_many_bad(union swap_header *header)
 {
 	header_swapped(header);
-	header->info.nr_badpages = swab32(MAX_SWAP_BADPAGES + 1);
+	header->info.nr_badpages = swab32(0xffffff);
 }
 
 static void header_swapped_past_device(union swap_header *header)
@@ -135,6 +176,7 @@ struct header_param {
 	SWAP_PARAM_NAME;
 	void (*mangle)(union swap_header *header);
 	const struct fake_disk_profile *disk;
+	bool limited;
 };
 
 static const struct header_param refused_headers[] = {
@@ -145,7 +187,7 @@ static const struct header_param refused_headers[] = {
 	{ "no pages", header_no_pages, &FAKE_DISK_SSD },
 	{ "one page more than the device", header_past_device, &FAKE_DISK_SSD },
 	{ "2^32 pages", header_endless, &FAKE_DISK_SSD },
-	{ "too many bad pages", header_too_many_bad, &FAKE_DISK_SSD },
+	{ "too many bad pages", header_too_many_bad, &FAKE_DISK_SSD, .limited = true },
 	{ "all pages bad", header_all_bad, &FAKE_DISK_SSD },
 	{ "all pages bad, hdd", header_all_bad, &FAKE_DISK_HDD },
 	{ "page 0 bad", header_bad_page_0, &FAKE_DISK_SSD },
@@ -164,9 +206,11 @@ static void bad_header_is_refused(struct kunit *test)
 {
 	const struct header_param *param = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
-		.disk = param->disk, .clusters = 1, .mangle = param->mangle });
+		.disk = param->disk, .clusters = 3, .mangle = param->mangle });
 	int allocations = allocations_before(test);
 
+	if (param->limited)
+		swap_limit_area_size(test, 4 * swap_cluster_slots());
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EINVAL,
 			    "rule: swapon refuses a header: %s", param->name);
 	expect_given_back(test, allocations);
@@ -292,6 +336,101 @@ static void byte_swapped_header_is_accepted(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, slot.bad, i == 3 || i == 7,
 				    "rule: slot %u: bad as the header says", i);
 	}
+}
+
+/* As many bad pages as a header can name. */
+static void all_bad_pages_there_can_be(struct kunit *test)
+{
+	unsigned long pages = 4 * swap_cluster_slots();
+	struct swap_area_facts facts;
+	struct swap_area *area;
+
+	swap_limit_area_size(test, pages);
+	area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 3, .mangle = header_most_bad });
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.pages, pages - 1 - MAX_SWAP_BADPAGES,
+			    "rule: each bad page is one page less");
+}
+
+/*
+ * What somebody wrote to the device through the page cache is on the disk
+ * before the first page is swapped there; where it cannot be written, the
+ * device is refused.
+ */
+static void dirty_pages_are_written_first(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &ssd);
+
+	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->base + 5), 0);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:5");
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:5");
+}
+
+static void dirty_pages_that_cannot_be_written(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &ssd);
+	int allocations = allocations_before(test);
+
+	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->base + 5), 0);
+	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EIO,
+			    "rule: swapon passes a write error on");
+	expect_given_back(test, allocations);
+	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_OK);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), 0,
+			    "rule: a refused device is not marked as one in use for swap");
+}
+
+/* Swap files: what their header may not say. */
+static const struct fake_fs_extent file_pieces[] = { { 40, 600 }, { } };
+
+struct file_param {
+	SWAP_PARAM_NAME;
+	void (*mangle)(union swap_header *header);
+};
+
+static const struct file_param refused_files[] = {
+	{ "one page more than the file", header_past_device },
+	{ "bad page", header_bad_page_past_end },
+	{ "bad page that is in it", header_bad_page_twice },
+	{ "magic of version 0", header_magic },
+};
+
+SWAP_PARAMS(refused_file, refused_files);
+
+static void bad_header_of_a_file_is_refused(struct kunit *test)
+{
+	const struct file_param *param = swap_param(test);
+	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD, .extents = file_pieces });
+	int allocations = allocations_before(test);
+
+	param->mangle(fake_disk_page(area->disk, file_pieces[0].block));
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EINVAL,
+			    "rule: swapon refuses a file's header: %s", param->name);
+	expect_given_back(test, allocations);
+}
+
+/* A file is an area like others, and said to be one. */
+static void file_is_an_area(struct kunit *test)
+{
+	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_pieces });
+	struct swap_area_facts facts;
+	char *line;
+
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, SWAP_FLAG_PREFER), 0);
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_STREQ_MSG(test, flags_text(test, facts.flags),
+			       "used writeok solidstate activated", "rule: flags of a file's area");
+	KUNIT_EXPECT_EQ(test, facts.pages, 599UL);
+	line = kunit_kzalloc(test, 200, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	snprintf(line, 200, "%-40sfile\t\t%d\t\t0\t\t0\n", area->path, 599 * 4);
+	KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, 1), line,
+			       "rule: /proc/swaps says that it is a file");
 }
 
 /* A header may say less than the device has: the rest is never used. */
@@ -442,34 +581,6 @@ static const struct disk_param disks[] = {
 };
 
 SWAP_PARAMS(disk, disks);
-
-static const struct {
-	unsigned long flag;
-	const char *name;
-} flag_names[] = {
-	{ SWP_USED, "used" }, { SWP_WRITEOK, "writeok" }, { SWP_BLKDEV, "blkdev" },
-	{ SWP_SOLIDSTATE, "solidstate" }, { SWP_SYNCHRONOUS_IO, "synchronous" },
-	{ SWP_STABLE_WRITES, "stable" }, { SWP_DISCARDABLE, "discardable" },
-	{ SWP_AREA_DISCARD, "area-discard" }, { SWP_PAGE_DISCARD, "page-discard" },
-};
-
-static const char *flags_text(struct kunit *test, unsigned long flags)
-{
-	char *text = kunit_kzalloc(test, 200, GFP_KERNEL);
-	unsigned int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, text);
-	for (i = 0; i < ARRAY_SIZE(flag_names); i++) {
-		if (!(flags & flag_names[i].flag))
-			continue;
-		if (*text)
-			strlcat(text, " ", 200);
-		strlcat(text, flag_names[i].name, 200);
-		flags &= ~flag_names[i].flag;
-	}
-	KUNIT_EXPECT_EQ_MSG(test, flags, 0UL, "rule: no other flags");
-	return text;
-}
 
 /* The flags follow the device and what was asked for. */
 static void area_flags_follow_the_device(struct kunit *test)
@@ -726,8 +837,6 @@ static void entries_of_impossible_areas(struct kunit *test)
 				       "rule: no area has number %d", type);
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_type_info(MAX_SWAPFILES),
 			      "rule: no area has number MAX_SWAPFILES");
-	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_type_info(INT_MAX / 2),
-			      "rule: no area has a number past all memory");
 }
 
 static struct kunit_case swap_swapon_cases[] = {
@@ -737,7 +846,12 @@ static struct kunit_case swap_swapon_cases[] = {
 	KUNIT_CASE_PARAM(every_allocation_may_fail, plain_disk_gen_params),
 	KUNIT_CASE(unreadable_header),
 	KUNIT_CASE(byte_swapped_header_is_accepted),
+	KUNIT_CASE(all_bad_pages_there_can_be),
 	KUNIT_CASE(device_may_be_larger),
+	KUNIT_CASE(dirty_pages_are_written_first),
+	KUNIT_CASE(dirty_pages_that_cannot_be_written),
+	KUNIT_CASE_PARAM(bad_header_of_a_file_is_refused, refused_file_gen_params),
+	KUNIT_CASE(file_is_an_area),
 	KUNIT_CASE_PARAM(bad_path_is_refused, refused_path_gen_params),
 	KUNIT_CASE(unknown_flags_are_refused),
 	KUNIT_CASE(swapon_needs_privilege),
