@@ -8,10 +8,10 @@ counters up, gcov tells what they mean.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -134,7 +134,7 @@ def counter_dirs(raw: Path) -> dict[str, list[Path]]:
     """Suite -> the directories of its cases below raw."""
     suites: dict[str, list[Path]] = {}
     for path in sorted(raw.iterdir()) if raw.is_dir() else []:
-        if path.is_dir() and any(path.glob("*.gcda")):
+        if not path.name.startswith(".") and any(path.glob("*.gcda")):
             suites.setdefault(path.name.split(".")[0], []).append(path)
     return suites
 
@@ -144,7 +144,7 @@ def add_notes(directory: Path, notes: Path) -> None:
     for counters in directory.glob("*.gcda"):
         link = directory / f"{counters.stem}.gcno"
         if not link.is_symlink():
-            link.symlink_to(os.path.relpath(notes / link.name, directory))
+            link.symlink_to(notes.absolute() / link.name)
 
 
 def merge(parts: list[Path], target: Path, tools: Tools) -> None:
@@ -219,23 +219,20 @@ def file_counts(entry: dict) -> FileCounts:
 # -- many of them ------------------------------------------------------------
 
 
-def counts_by_suite(raw: Path, notes: Path, scratch: Path, tools: Tools, jobs: int) -> dict[str, Counts]:
-    """Suite -> its counts, `boot` among them; scratch is made anew and removed."""
+def counts_by_suite(raw: Path, notes: Path, tools: Tools, jobs: int) -> dict[str, Counts]:
+    """Suite -> its counts, `boot` among them. Sums are made beside raw's cases, and removed."""
     from concurrent.futures import ThreadPoolExecutor   # 10 ms: only here
     suites = counter_dirs(raw)
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
 
     def one(suite: str) -> Counts:
-        merge(suites[suite], scratch / suite, tools)
-        add_notes(scratch / suite, notes)
-        return read_counts(scratch / suite, tools)
+        with tempfile.TemporaryDirectory(prefix=".sum-", dir=raw) as scratch:
+            total = Path(scratch, "total")
+            merge(suites[suite], total, tools)
+            add_notes(total, notes)
+            return read_counts(total, tools)
 
-    try:
-        with ThreadPoolExecutor(jobs) as pool:
-            return dict(zip(suites, pool.map(one, suites)))
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with ThreadPoolExecutor(jobs) as pool:
+        return dict(zip(suites, pool.map(one, suites)))
 
 
 Hits = dict[str, dict[int, int]]    # file -> line -> count, reached lines only

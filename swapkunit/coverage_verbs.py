@@ -14,6 +14,7 @@ from .coverage import FRAGMENT, Places
 from .errors import FAILED, GOOD, SwapKunitError
 from .kernel import examine
 from .layout import default_out
+from .run import Results, run as run_cases
 from .session import Request, Session
 from .verdict import relative, verdict
 
@@ -29,17 +30,16 @@ def coverage(args: argparse.Namespace) -> int:
     session = sessions.open_session(request)
     places = Places(session.layout.out / "coverage")
     announce(session)
-    with session.layout.lock():
+    with session.layout.lock(), figures.counter_directory(places) as raw:
         sessions.build_kernel(session)
-        figures.prepare(places)
-        request.kernel_args.append(f"swap_kunit_coverage={places.raw}")
-        results = sessions.run_suites(session)
+        figures.forget(places)
+        results = run_counting(session, raw)
         report = sessions.make_report(session, results)
         print(verdict(session.kernel, request.config, session.layout, results, report, session.stages),
               flush=True)
         if results.interrupted:
             return FAILED
-        total = measure(session, places, tools)
+        total = measure(session, places, raw, tools)
     if args.uncovered:
         print(f"\n{figures.uncovered(total, session.kernel.path)}")
     print(f"\n{figures.table(total)}\n\n{where(places)}", flush=True)
@@ -47,11 +47,21 @@ def coverage(args: argparse.Namespace) -> int:
     return FAILED if report.count("failed") else status
 
 
-def measure(session: Session, places: Places, tools: Tools) -> Counts:
+def run_counting(session: Session, raw: Path) -> Results:
+    """Run the suites; every case writes its counters below raw."""
+    cases = sessions.list_cases(session)
+    options = session.run_options()
+    options.kernel_args.append(f"swap_kunit_coverage={raw}")
+    with session.stage("run"):
+        return run_cases(session.layout, cases, options)
+
+
+def measure(session: Session, places: Places, raw: Path, tools: Tools) -> Counts:
     """Read what the run wrote, and write all files that tell of it."""
     kernel = session.kernel
     figures.keep_notes(places, session.layout.build / "mm")
-    suites = figures.collect(places, kernel.path, tools, session.request.jobs)
+    suites = figures.collect(raw, places.notes, kernel.path, tools, session.request.jobs)
+    figures.pack(raw, places.cases)
     total = figures.total_of(suites)
     places.info.write_text(lcov.tracefile(suites, kernel.path))
     places.json.write_text(json.dumps(figures.to_json(total, suites, kernel.version, kernel.path)) + "\n")

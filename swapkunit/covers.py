@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import commands, counters
 from .counters import BOOT, WATCHED, Tools
-from .coverage import Places, source_lines
+from .coverage import Places, counter_directory, source_lines, unpack
 from .errors import SwapKunitError
 
 FORM = 1    # of the index; another one is made anew
@@ -44,7 +44,7 @@ def open_run(places: Places, how: str) -> Run:
     except (OSError, ValueError, KeyError) as error:
         raise SwapKunitError(f"cannot tell which tests reach a line: there is no coverage run in "
                              f"{places.top}; make one with: {how}") from error
-    if not places.raw.is_dir() or not places.notes.is_dir():
+    if not places.cases.is_file() or not places.notes.is_dir():
         raise SwapKunitError(f"cannot tell which tests reach a line: the counters of the coverage run in "
                              f"{places.top} are gone; make them again with: {how}")
     return Run(places, report)
@@ -75,7 +75,9 @@ def unit_index(run: Run, unit: str, tools: Tools, jobs: int) -> Index:
     except (OSError, ValueError, KeyError):
         pass
     commands.status_line(f"reading what every case reached in mm/{unit}.c")
-    found = make_index(counters.hits_by_case(run.places.raw, run.places.notes, unit, tools, jobs))
+    with counter_directory(run.places) as raw:
+        unpack(run.places.cases, raw, unit)
+        found = make_index(counters.hits_by_case(raw, run.places.notes, unit, tools, jobs))
     commands.status_line("")
     kept.parent.mkdir(exist_ok=True)
     kept.write_text(json.dumps({"stamp": stamp, "cases": found.cases, "hits": found.hits},

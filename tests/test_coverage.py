@@ -71,6 +71,7 @@ class Counted(Scratch):
         super().setUp()
         self.source = self.top / "my tree"
         self.places = Places(self.top / "out/coverage")
+        self.raw = self.top / "raw"
         write(self.source / "mm/swapfile.c", SOURCE)
         write(self.source / "mm/swap.h", HEADER)
         self.build()
@@ -99,17 +100,18 @@ class Counted(Scratch):
 
     def run_case(self, case: str, *slots: str) -> None:
         """Run the program; its counters go where the kernel would write them."""
-        env = {**os.environ, "GCOV_PREFIX": str(self.places.raw / case), "GCOV_PREFIX_STRIP": "99"}
+        env = {**os.environ, "GCOV_PREFIX": str(self.raw / case), "GCOV_PREFIX_STRIP": "99"}
         subprocess.run([self.top / "build/program", *slots], env=env, check=True)
 
     def collect(self) -> dict[str, counters.Counts]:
         """The suites' counts."""
-        return coverage.collect(self.places, self.source, Tools(), 2)
+        return coverage.collect(self.raw, self.places.notes, self.source, Tools(), 2)
 
     def write_report(self) -> covers.Run:
         """coverage.json, and the run it makes."""
         suites = self.collect()
         report = coverage.to_json(coverage.total_of(suites), suites, "7.3.4", self.source)
+        coverage.pack(self.raw, self.places.cases)
         self.places.json.write_text(json.dumps(report))
         return covers.open_run(self.places, "make coverage")
 
@@ -126,7 +128,7 @@ class MergingTest(Counted):
         self.assertEqual(sorted(swapfile.branches[16]), [1, 2])
         self.assertEqual(swapfile.functions["take"], [14, 19, 3])
         self.assertEqual(suites["swap_b"]["mm/swapfile.c"].lines[16], 1)
-        self.assertFalse((self.places.top / "merged").exists())
+        self.assertEqual(sorted(path.name for path in self.raw.iterdir()), sorted(CASES))
 
     def test_all_suites_together_and_only_watched_files(self) -> None:
         total = coverage.total_of(self.collect())
@@ -136,7 +138,7 @@ class MergingTest(Counted):
 
     def test_a_compiler_that_does_not_map_names_gives_the_same(self) -> None:
         mapped = coverage.total_of(self.collect())
-        for name in ("tree", "build", "out"):
+        for name in ("tree", "build", "raw"):
             shutil.rmtree(self.top / name)
         self.build("-DUNMAPPED")
         self.run_case("swap_a.low", "1")
@@ -152,9 +154,9 @@ class MergingTest(Counted):
         self.assertEqual(header.function_at(4), "low")
 
     def test_no_counters_is_an_error_that_says_where_to_look(self) -> None:
-        shutil.rmtree(self.places.raw)
+        shutil.rmtree(self.raw)
         self.run_case("boot", "1")
-        with self.assertRaisesRegex(coverage.NoCounters, "no case wrote counters below .*cases; the consoles"):
+        with self.assertRaisesRegex(coverage.NoCounters, "no case wrote counters; the consoles"):
             self.collect()
 
     def test_build_without_counters_names_the_command(self) -> None:
@@ -316,14 +318,22 @@ class CoversTest(Counted):
 
     def test_index_is_kept_until_the_next_run(self) -> None:
         self.ask("mm/swapfile.c:16")
-        shutil.rmtree(self.places.raw)
-        self.assertIn("reached 4 times", self.ask("mm/swapfile.c:16"))
         self.run_case("swap_c.new", "1")
+        coverage.pack(self.raw, self.places.cases)
+        self.assertIn("reached 4 times", self.ask("mm/swapfile.c:16"))
         os.utime(self.places.json, (1, 1))
         self.assertIn("swap_c.new", self.ask("mm/swapfile.c:16"))
 
+    def test_nothing_of_the_last_run_is_taken_for_the_next(self) -> None:
+        self.ask("mm/swapfile.c:16")
+        coverage.forget(self.places)
+        self.assertEqual(list(self.places.top.iterdir()), [])
+        with coverage.counter_directory(self.places) as raw:
+            self.assertEqual(list(raw.iterdir()), [])
+        self.assertFalse(raw.exists())
+
     def test_no_run_names_the_command(self) -> None:
-        shutil.rmtree(self.places.raw)
+        self.places.cases.unlink()
         with self.assertRaisesRegex(SwapKunitError, "counters .* are gone; .*: make coverage"):
             covers.open_run(self.places, "make coverage")
         self.places.json.write_text("{")
@@ -352,7 +362,7 @@ class LcovTest(Counted):
     def test_tracefile_says_what_lcov_itself_says(self) -> None:
         suites = self.collect()
         mine = lcov.tracefile(suites, self.source)
-        parts = [path for group in counters.counter_dirs(self.places.raw).values() for path in group]
+        parts = [path for group in counters.counter_dirs(self.raw).values() for path in group]
         counters.merge(parts, self.top / "all", Tools())
         counters.add_notes(self.top / "all", self.places.notes)
         two = lcov.major_version() >= 2
