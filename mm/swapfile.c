@@ -310,7 +310,8 @@ void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
  * @si: the area
  * @folio: what it is for, locked
  *
- * For the allocator's own answer where no list of areas leads to the area.
+ * For the allocator's own answer where no list of areas leads to the area. The
+ * slot goes with @folio, or at once where the allocator knows no folios.
  *
  * Return: the slot's offset; 0 where there is none.
  */
@@ -322,6 +323,12 @@ unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *f
 	spin_lock(&si->lock);
 	offset = cluster_alloc_swap_entry(si, 0, SWAP_HAS_CACHE);
 	spin_unlock(&si->lock);
+	if (offset) {
+		swp_entry_t entry = swp_entry(si->type, offset);
+
+		atomic_long_dec(&nr_swap_pages);
+		swapcache_free_entries(&entry, 1);
+	}
 #else
 	local_lock(&percpu_swap_cluster.lock);
 	offset = cluster_alloc_swap_entry(si, folio);

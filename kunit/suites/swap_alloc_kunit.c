@@ -923,6 +923,25 @@ static void count_without_a_table_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), count + 1, "rule: the next try counts");
 }
 
+/* The table goes when no count needs it any more, and is asked for again. */
+static void count_table_goes_with_large_counts(struct kunit *test)
+{
+	swp_entry_t entry;
+	int count, err = 0;
+
+	SWAP_REQUIRE(test, SWAP_TABLE);
+	AREA_ON(test, .clusters = 1);
+	entry = swap_alloc(test);
+	for (count = 1; count < 1000; count++)
+		KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
+	for (; count > 1; count--)
+		swap_free_slot(entry);
+	swap_fail_tables(test, 1, 2);
+	for (; !err && count < 1000; count++)
+		err = swap_dup_slot(entry);
+	KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: the table went with the last large count");
+}
+
 /* A reference more to a slot that has none, or can have none. */
 static void reference_to_a_wrong_slot(struct kunit *test)
 {
@@ -1163,6 +1182,7 @@ static struct kunit_case swap_alloc_cases[] = {
 	CASE(count_goes_over_the_maximum),
 	CASE(count_table_is_asked_for_again),
 	CASE(count_without_a_table_stays),
+	CASE(count_table_goes_with_large_counts),
 	CASE(reference_to_a_wrong_slot),
 	CASE(range_crosses_clusters),
 	CASE(range_of_whole_clusters),

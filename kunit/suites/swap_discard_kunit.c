@@ -213,25 +213,28 @@ static void see_discard(struct fake_disk *disk, const struct fake_bio *bio, void
 }
 
 /*
- * Full but for clusters that wait for their discard: the allocation does it
- * itself, once, where it may sleep, and takes the cluster.
+ * Full but for a cluster that waits for its discard: the allocation does it
+ * itself, once, where it may sleep, and takes the cluster. (More than half of
+ * the area: swap is not nearly full then, which would have older kernels
+ * reclaim on the way, and let the worker in.)
  */
 static void full_device_discards_at_once(struct kunit *test)
 {
-	struct swap_area *area = AREA_ON(test, .clusters = 2);
+	struct swap_area *area = AREA_ON(test, .clusters = 1, .tail_slots = 100);
 	struct discards_seen seen = { };
 	struct folio *folio;
 
-	fill_clusters(test, 2);
+	swap_alloc_many(test, UINT_MAX, NULL);
 	swap_area_settle(area);
+	swap_decisions_skip(test);
 	folio = swap_new_folio(test, 0);
 	fake_disk_on_bio(area->disk, see_discard, &seen);
-	free_cluster(area, 1);
+	free_cluster(area, 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_folio_slots(folio), 0,
 			    "rule: no allocation fails while clusters wait for their discard");
 	swap_area_settle(area);
 	swap_rule(test, "the discard first, once, then the slot");
-	SWAP_EXPECT_DECISIONS(test, area, "F1:* D1:* A1:0");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:* A0:0");
 	KUNIT_EXPECT_EQ_MSG(test, seen.nr, 1U, "rule: one discard (A24)");
 	KUNIT_EXPECT_EQ_MSG(test, seen.atomic, 0U,
 			    "rule: no discard is waited for where sleeping is forbidden (A24)");
@@ -445,10 +448,19 @@ static void reclaimed_cluster_is_discarded(struct kunit *test)
 static void swapoff_does_what_is_due(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
+	struct swap_off_thread off;
 
 	fill_clusters(test, 1);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_DISCARD));
 	free_cluster(area, 0);
-	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
+	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
+	swap_off_start(&off, area);
+	swap_area_wait_dying(area);
+	/* Time to return, for a swapoff that does not wait. */
+	schedule_timeout_uninterruptible(2);
+	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off), "rule: swapoff waits for discards");
+	fake_disk_release(area->disk);
+	KUNIT_EXPECT_EQ(test, swap_off_wait(&off), 0);
 	swap_rule(test, "discards due are done when swapoff returns");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
 }
