@@ -20,7 +20,7 @@ from swapkunit.layout import Layout
 from swapkunit.run import RunOptions
 from swapkunit.uml import kernel_arguments, memory_bytes
 
-from .support import REPO, TESTS, Scratch, make_kernel, processes_with, write
+from .support import MAKEFILE, REPO, TESTS, Scratch, make_kernel, processes_with, write
 
 FAKE = TESTS / "fake_linux"
 
@@ -212,6 +212,21 @@ class Stopping(RunCase):
                 self.assertEqual(processes_with(self.mark), [])
                 for name in ("swap_a", "swap_b"):
                     (self.layout.out / f"logs/{name}.log").unlink()
+
+    def test_interrupt_while_building(self) -> None:
+        slow = MAKEFILE.replace("\t@echo vmlinux", "\t@touch $(O)/begun; sleep 100 & sleep 100; echo vmlinux")
+        kernel = make_kernel(self.top / "linux", Makefile=slow)
+        with open(self.top / "printed", "w+", encoding="utf-8") as sink:
+            process = subprocess.Popen(
+                [sys.executable, REPO / "swap-kunit", "run", "--ksrc", kernel, "--out", self.layout.out],
+                stdout=sink, stderr=sink)
+            self.addCleanup(process.kill)
+            self.wait_for(self.layout.out / "build/begun", "")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=10), 1)
+            sink.seek(0)
+            self.assertIn("swap-kunit: stopped during `run", sink.read())
+        self.assertEqual(processes_with(self.mark), [])
 
     def wait_for(self, path: Path, text: str) -> None:
         """Wait until path holds text."""
