@@ -249,12 +249,12 @@ class FloorsTest(Scratch):
 
     def test_floors_rise_and_never_fall(self) -> None:
         known = {"7.3": {"mm/swapfile.c": 85.0, "mm/zswap.c": 40.0}}
-        rose = floors.raise_floors(known, "7.3", {"mm/swapfile.c": 90.19, "mm/zswap.c": 39.0})
-        self.assertEqual(known, {"7.3": {"mm/swapfile.c": 90.1, "mm/zswap.c": 40.0}})
-        self.assertEqual(rose, ["mm/swapfile.c: floor for Linux 7.3 raised from 85.0 to 90.1 %"])
-        self.assertEqual(floors.below(known, "7.3", {"mm/swapfile.c": 90.19, "mm/zswap.c": 40.0}), [])
-        floors.raise_floors(known, "6.12", {"mm/zswap.c": 12.34})
-        self.assertEqual(known["6.12"], {"mm/zswap.c": 12.3})
+        rose = floors.raise_floors(known, "7.3", {"mm/swapfile.c": 90.55, "mm/zswap.c": 39.0})
+        self.assertEqual(known, {"7.3": {"mm/swapfile.c": 90.0, "mm/zswap.c": 40.0}})
+        self.assertEqual(rose, ["mm/swapfile.c: floor for Linux 7.3 raised from 85.0 to 90.0 %"])
+        self.assertEqual(floors.below(known, "7.3", {"mm/swapfile.c": 90.55, "mm/zswap.c": 40.0}), [])
+        floors.raise_floors(known, "6.12", {"mm/zswap.c": 12.34, "mm/swap.h": 0.0})
+        self.assertEqual(known["6.12"], {"mm/zswap.c": 11.0})
 
     def test_kept_in_a_file(self) -> None:
         self.assertEqual(floors.load(self.path), {})
