@@ -122,7 +122,7 @@ void swap_kunit_walk_lists(struct swap_info_struct *si,
 unsigned int swap_kunit_cluster_size(void);
 unsigned int swap_kunit_orders(void);
 unsigned int swap_kunit_areas_used(void);
-void swap_kunit_proc_swaps(loff_t skip, char *buf, size_t size);
+void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size);
 bool swap_kunit_proc_swaps_changed(int *event);
 int swap_kunit_allocations(void);
 /* These act. */

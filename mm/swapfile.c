@@ -14,6 +14,7 @@
 #include "swap_kunit_alloc.h"
 #include "swapfile_real.c"
 #include <linux/seq_file.h>
+#include <linux/uio.h>
 
 const struct swap_seams *swap_seams;
 
@@ -468,21 +469,32 @@ void swap_kunit_revive_users(struct swap_info_struct *si)
 #endif
 
 /**
- * swap_kunit_proc_swaps() - read /proc/swaps through its own operations
- * @skip: lines to leave out, as a second read(2) starts behind the first
+ * swap_kunit_proc_swaps() - read /proc/swaps, as by open(2) and read(2)
+ * @chunk: bytes of one read
  * @buf: filled in, with a terminating 0
  * @size: of @buf, in bytes
  */
-void swap_kunit_proc_swaps(loff_t skip, char *buf, size_t size)
+void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size)
 {
-	struct seq_file seq = { .buf = buf, .size = size - 1 };
-	void *v;
+	struct file *file = kzalloc(sizeof(*file), GFP_KERNEL | __GFP_NOFAIL);
+	struct kiocb iocb;
+	size_t len = 0;
+	ssize_t got;
 
-	mutex_init(&seq.lock);
-	for (v = swap_start(&seq, &skip); v; v = swap_next(&seq, v, &skip))
-		swap_show(&seq, v);
-	swap_stop(&seq, v);
-	buf[seq.count] = '\0';
+	if (!swaps_open(NULL, file)) {
+		init_sync_kiocb(&iocb, file);
+		do {
+			struct kvec vec = { buf + len, min(chunk, size - 1 - len) };
+			struct iov_iter iter;
+
+			iov_iter_kvec(&iter, READ, &vec, 1, vec.iov_len);
+			got = seq_read_iter(&iocb, &iter);
+			len += max_t(ssize_t, got, 0);
+		} while (got > 0);
+		seq_release(NULL, file);
+	}
+	kfree(file);
+	buf[len] = '\0';
 }
 
 /**
