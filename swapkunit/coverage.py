@@ -234,7 +234,8 @@ def source_lines(path: Path) -> list[str]:
         return []
 
 
-def to_json(total: Counts, suites: dict[str, Counts], kernel: str, source: Path) -> dict:
+def to_json(total: Counts, suites: dict[str, Counts], kernel: str, source: Path,
+            filters: list[str]) -> dict:
     """coverage.json: stable names, for other programs (and for `covers`)."""
     files = {}
     for name, counts in total.items():
@@ -249,5 +250,5 @@ def to_json(total: Counts, suites: dict[str, Counts], kernel: str, source: Path)
             "line_counts": counts.lines,
             "branch_counts": counts.branches,
         }
-    return {"kernel": kernel, "source": str(source), "suites": sorted(set(suites) - {counters.BOOT}),
-            "files": files}
+    return {"kernel": kernel, "source": str(source), "filters": filters,
+            "suites": sorted(set(suites) - {counters.BOOT}), "files": files}

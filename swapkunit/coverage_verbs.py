@@ -64,7 +64,8 @@ def measure(session: Session, places: Places, raw: Path, tools: Tools) -> Counts
     figures.pack(raw, places.cases)
     total = figures.total_of(suites)
     places.info.write_text(lcov.tracefile(suites, kernel.path))
-    places.json.write_text(json.dumps(figures.to_json(total, suites, kernel.version, kernel.path)) + "\n")
+    report = figures.to_json(total, suites, kernel.version, kernel.path, session.request.filters)
+    places.json.write_text(json.dumps(report) + "\n")
     title = f"swap code of Linux {kernel.version} reached by KUnit"
     lcov.make_pages(places.info, places.html, kernel.path, title)
     lcov.name_suites(places.html, suites)
@@ -145,6 +146,9 @@ def covers(args: argparse.Namespace) -> int:
     tools = tools_of(args)
     found = lookup.index(run, place.file, tools, args.jobs)
     result = lookup.answer(run, found, place)
+    if run.report.get("filters"):
+        result.notes.append(f"the last coverage run was of {','.join(run.report['filters'])} only; "
+                            f"for all tests: {how}")
     if edited_since(run, place.file):
         result.notes.append(f"{place.file} was edited after the coverage run; line numbers are as they "
                             f"were then; for new ones: {how}")

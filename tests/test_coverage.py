@@ -110,7 +110,7 @@ class Counted(Scratch):
     def write_report(self) -> covers.Run:
         """coverage.json, and the run it makes."""
         suites = self.collect()
-        report = coverage.to_json(coverage.total_of(suites), suites, "7.3.4", self.source)
+        report = coverage.to_json(coverage.total_of(suites), suites, "7.3.4", self.source, [])
         coverage.pack(self.raw, self.places.cases)
         self.places.json.write_text(json.dumps(report))
         return covers.open_run(self.places, "make coverage")
@@ -226,11 +226,12 @@ class FiguresTest(unittest.TestCase):
 
     def test_json_is_machine_readable(self) -> None:
         report = json.loads(json.dumps(coverage.to_json({"mm/swapfile.c": self.counts},
-                                                        {"boot": {}, "swap_a": {}}, "7.3.4", Path("/k"))))
+                                                        {"boot": {}, "swap_a": {}}, "7.3.4", Path("/k"), ["x"])))
         entry = report["files"]["mm/swapfile.c"]
         self.assertEqual(entry["lines"], {"hit": 2, "total": 7, "percent": 28.57})
         self.assertEqual(entry["uncovered"][1], {"first": 16, "last": 16, "function": "f"})
         self.assertEqual(report["suites"], ["swap_a"])
+        self.assertEqual(report["filters"], ["x"])
 
 
 class FloorsTest(Scratch):
