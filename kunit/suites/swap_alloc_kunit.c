@@ -942,6 +942,37 @@ static void count_table_goes_with_large_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: the table went with the last large count");
 }
 
+/* Room is made where it is wanted only: not for small counts, free slots, or twice. */
+static void no_table_for_small_counts(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 2);
+	swp_entry_t entry = swap_alloc(test);
+	int count;
+
+	KUNIT_EXPECT_EQ(test, swap_make_count_room(entry), 0);
+	KUNIT_EXPECT_EQ(test, swap_make_count_room(swap_entry_at(area, 1, 5)), 0);
+	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1, "rule: making room counts nothing");
+	swap_fail_tables(test, 1, 1);
+	for (count = 1; count < 1000; count++)
+		KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
+	KUNIT_EXPECT_EQ(test, swap_make_count_room(entry), 0);
+	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1000, "rule: making room loses no count");
+}
+
+/* In use is a slot with a reference; no bad one, no free one (A40). */
+static void swapped_is_what_has_a_reference(struct kunit *test)
+{
+	unsigned long bad[] = { 3, 0 };
+	struct swap_area *area = AREA_ON(test, .clusters = 1, .bad_slots = bad);
+	swp_entry_t entry = swap_alloc(test);
+
+	KUNIT_EXPECT_TRUE_MSG(test, swap_slot_swapped(area, entry), "rule: a slot in use is swapped");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(area, swap_entry_at(area, 0, 9)),
+			       "rule: a free slot is not swapped");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(area, swap_entry_at(area, 0, 3)),
+			       "rule: a bad slot is not swapped (A40)");
+}
+
 /* A reference more to a slot that has none, or can have none. */
 static void reference_to_a_wrong_slot(struct kunit *test)
 {
@@ -1183,6 +1214,8 @@ static struct kunit_case swap_alloc_cases[] = {
 	CASE(count_table_is_asked_for_again),
 	CASE(count_without_a_table_stays),
 	CASE(count_table_goes_with_large_counts),
+	CASE(no_table_for_small_counts),
+	CASE(swapped_is_what_has_a_reference),
 	CASE(reference_to_a_wrong_slot),
 	CASE(range_crosses_clusters),
 	CASE(range_of_whole_clusters),

@@ -424,6 +424,41 @@ static void synchronous_disk_discards_too(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 F0:0 D0:*");
 }
 
+/* A swap file is discarded where it lies: piece by piece, and never its header. */
+static void swap_file_is_discarded_where_it_lies(struct kunit *test)
+{
+	unsigned int n = swap_cluster_slots();
+	const struct fake_fs_extent pieces[] = { { 4 * n, n + 10 }, { n, 2 * n - 10 }, { } };
+	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD_DISCARD, .extents = pieces });
+
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0);
+	swap_rule(test, "at swapon: each piece of the file, without the header");
+	SWAP_EXPECT_BIOS(test, area->disk, "D4:1+%u D1:0+%u", n + 9, 2 * n - 10);
+	fill_clusters(test, 1);
+	free_cluster(area, 1);
+	swap_area_settle(area);
+	swap_rule(test, "a cluster that lies in two pieces: both parts");
+	SWAP_EXPECT_BIOS(test, area->disk, "D5:0+10 D1:0+%u", n - 10);
+}
+
+/* The first piece cannot be discarded: the rest is left as well. */
+static void failed_discard_of_a_piece(struct kunit *test)
+{
+	unsigned int n = swap_cluster_slots();
+	const struct fake_fs_extent pieces[] = { { 4 * n, n + 10 }, { n, 2 * n - 10 }, { } };
+	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD_DISCARD, .extents = pieces });
+
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, DISCARD_PAGES), 0);
+	fill_clusters(test, 1);
+	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_IOERR);
+	free_cluster(area, 1);
+	swap_area_settle(area);
+	swap_rule(test, "a discard that failed is not gone on with");
+	SWAP_EXPECT_BIOS(test, area->disk, "D5:0+10");
+}
+
 /*
  * With others
  */
@@ -499,6 +534,8 @@ static struct kunit_case swap_discard_cases[] = {
 	KUNIT_CASE_PARAM(incapable_disk_gets_none, policy_gen_params),
 	KUNIT_CASE(rotational_disk_discards_by_cluster),
 	KUNIT_CASE(synchronous_disk_discards_too),
+	KUNIT_CASE(swap_file_is_discarded_where_it_lies),
+	KUNIT_CASE(failed_discard_of_a_piece),
 	KUNIT_CASE(reclaimed_cluster_is_discarded),
 	KUNIT_CASE(swapoff_does_what_is_due),
 	KUNIT_CASE(swapoff_adds_none),
