@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Swap and memory cgroups: limits, what is charged, and reclaim by cgroup.
+ */
+#include "swap_fixture.h"
+
+static const struct swap_area_config memcg_zram = { .disk = &FAKE_DISK_ZRAM };
+static const struct swap_area_config memcg_ssd = { .disk = &FAKE_DISK_SSD };
+
+/* A cgroup's statistics are brought up to date only once there is so much new. */
+#define MEMCG_MANY	128
+
+/* Memory that is charged to a cgroup from its first page on. */
+static struct user_memory *memcg_memory(struct kunit *test, struct memory_cgroup *cgroup,
+					unsigned int pages)
+{
+	struct user_memory *mem = user_memory_new(test, pages);
+
+	user_memory_join(mem, cgroup);
+	user_fill(mem, 0, pages);
+	return mem;
+}
+
+static unsigned int memcg_swapped(struct user_memory *mem)
+{
+	unsigned int page, nr = 0;
+
+	for (page = 0; page < mem->pages; page++)
+		nr += user_page_is(mem, page) == USER_PAGE_SWAPPED;
+	return nr;
+}
+
+/* What is swapped out is charged, what comes back or goes is not. */
+static void swap_is_charged(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+
+	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
+	user_swap_out(mem, 0, 3);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"),
+			    3L * PAGE_SIZE, "rule: each slot is charged to its page's cgroup");
+	user_fault(mem, 0);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"),
+			    2L * PAGE_SIZE, "rule: a freed slot is not charged any more");
+	user_memory_drop(mem);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L,
+			    "rule: a freed slot is not charged any more");
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
+}
+
+/* No swap for this cgroup: its pages stay, and every count is as it was. */
+static void limit_of_nothing_keeps_all(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+	long left = get_nr_swap_pages();
+	struct swap_area_facts facts;
+
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "0"), 0);
+	user_page_out(mem, 0, 4);
+	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(mem), 0U,
+			    "rule: memory.swap.max=0 swaps nothing out");
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 0UL, "rule: a refused charge gives the slot back");
+	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), left,
+			    "rule ii: a refused charge leaves nr_swap_pages as it was");
+	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
+	KUNIT_EXPECT_EQ(test, memory_cgroup_count(cgroup, "memory.swap.events", "fail"), 4L);
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+}
+
+/* Two pages of swap: two pages out, and no more until one is back. */
+static void limit_is_kept(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct user_memory *mem = memcg_memory(test, cgroup, 5);
+	struct swap_area_facts facts;
+
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "8192"), 0);
+	user_page_out(mem, 0, 5);
+	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(mem), 2U,
+			    "rule: no more is swapped out than memory.swap.max");
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ(test, facts.inuse, 2UL);
+	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 8192L);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+	user_page_out(mem, 0, 1);
+	KUNIT_EXPECT_EQ(test, memcg_swapped(mem), 1U);
+}
+
+/* One cgroup's limit is not another's. */
+static void limit_is_the_cgroups_own(struct kunit *test)
+{
+	struct memory_cgroup *a = memory_cgroup_new(test);
+	struct user_memory *free;
+
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(a, "memory.swap.max", "0"), 0);
+	swap_area_on(test, &memcg_zram);
+	free = user_memory_new(test, 2);
+	user_fill(free, 0, 2);
+	user_page_out(free, 0, 2);
+	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(free), 2U,
+			    "rule: memory in no cgroup knows no limit of one");
+}
+
+/* memory.reclaim swaps for real, and only this cgroup's memory. */
+static void reclaim_swaps_the_cgroup(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct user_memory *mem = memcg_memory(test, cgroup, 4 * MEMCG_MANY);
+	struct user_memory *other = user_memory_at(test, 0x50000000, 16);
+
+	user_fill(other, 0, 16);
+	KUNIT_EXPECT_EQ(test, memory_cgroup_reclaim(cgroup, 128), 0);
+	KUNIT_EXPECT_GE_MSG(test, memcg_swapped(mem), 128U,
+			    "rule: memory.reclaim reclaims what it is asked for");
+	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(other), 0U,
+			    "rule: memory.reclaim leaves others' memory alone");
+	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"),
+			(long)memcg_swapped(mem) * (long)PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), memcg_swapped(mem));
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+/* The cgroup counts its own zero pages going out and coming in. */
+static void cgroup_counts_its_zero_pages(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct user_memory *mem;
+	unsigned int page;
+
+	SWAP_REQUIRE(test, ZEROMAP);
+	swap_area_on(test, &memcg_zram);
+	mem = user_memory_new(test, MEMCG_MANY);
+	user_memory_join(mem, cgroup);
+	for (page = 0; page < MEMCG_MANY; page++)
+		user_write(mem, page, 0);
+	user_swap_out(mem, 0, MEMCG_MANY);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "swpout_zero"),
+			    (long)MEMCG_MANY, "rule: the cgroup's zero pages going out count");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "swpin_zero"),
+			    (long)MEMCG_MANY, "rule: the cgroup's zero pages coming in count");
+}
+
+/* The cgroup's swap more than half full: its pages give their slots back. */
+static void full_cgroup_wants_its_slots_back(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_ssd);
+	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+
+	swap_set_page_cluster(0);
+	swap_kunit_set_vma_readahead(false);
+	user_swap_out(mem, 0, 4);
+	swap_decisions_skip(test);
+	user_fault(mem, 0);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:0!0");
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "16384"), 0);
+	user_fault(mem, 1);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:1!1 F0:1");
+}
+
+/* A cgroup whose pages may leave the pool for no disk: they stay in memory. */
+static void no_writeback_means_no_disk(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct user_memory *mem = memcg_memory(test, cgroup, 3);
+
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.writeback", "0"), 0);
+	swap_kunit_set_zswap(true);
+	user_swap_out(mem, 0, 1);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 1U);
+	swap_kunit_zswap_limit(0);
+	user_page_out(mem, 1, 1);
+	swap_kunit_zswap_settle();
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_WRITE), 0U,
+			    "rule: memory.zswap.writeback=0 writes nothing to the disk");
+	user_drop_cache(mem, 1, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule: what may not be written stays in memory");
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+}
+
+/* No zswap for this cgroup: its pages go past the pool to the disk. */
+static void zswap_limit_goes_past_the_pool(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct user_memory *mem = memcg_memory(test, cgroup, 1);
+
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.max", "0"), 0);
+	swap_kunit_set_zswap(true);
+	user_swap_out(mem, 0, 1);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* A cgroup's share of the pool is full: what comes next makes the disk be used. */
+static void full_share_of_the_pool_uses_the_disk(struct kunit *test)
+{
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct user_memory *mem = memcg_memory(test, cgroup, MEMCG_MANY);
+
+	swap_kunit_set_zswap(true);
+	user_swap_out(mem, 0, MEMCG_MANY - 1);
+	KUNIT_EXPECT_GT_MSG(test, memory_cgroup_read(cgroup, "memory.zswap.current"), 0L,
+			    "rule: the pool's memory is charged to the page's cgroup");
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), 0U);
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.max", "4096"), 0);
+	user_page_out(mem, MEMCG_MANY - 1, 1);
+	KUNIT_EXPECT_GE_MSG(test, swap_decisions_count(area, SWAP_WRITE), 1U,
+			    "rule: the pool takes no more than memory.zswap.max");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+static struct kunit_case swap_memcg_cases[] = {
+	KUNIT_CASE(swap_is_charged),
+	KUNIT_CASE(limit_of_nothing_keeps_all),
+	KUNIT_CASE(limit_is_kept),
+	KUNIT_CASE(limit_is_the_cgroups_own),
+	KUNIT_CASE(reclaim_swaps_the_cgroup),
+	KUNIT_CASE(cgroup_counts_its_zero_pages),
+	KUNIT_CASE(full_cgroup_wants_its_slots_back),
+	KUNIT_CASE(no_writeback_means_no_disk),
+	KUNIT_CASE(zswap_limit_goes_past_the_pool),
+	KUNIT_CASE(full_share_of_the_pool_uses_the_disk),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_memcg, swap_memcg_cases);
+
+MODULE_DESCRIPTION("KUnit suite of swap and memory cgroups");
+MODULE_LICENSE("GPL");
