@@ -40,6 +40,16 @@ PROBE(SWAP_CLUSTER_READAHEAD_MPOL) /* else it takes a fault */
 void *probe(swp_entry_t entry)
 { return swap_cluster_readahead(entry, GFP_KERNEL, (struct mempolicy *)NULL, 0); }
 
+PROBE(SWAP_CACHE_GET_SHADOW)	/* else get_shadow_from_swap_cache(entry) */
+void *probe(swp_entry_t entry) { return swap_cache_get_shadow(entry); }
+
+PROBE(SWAP_CACHE_ALLOC_ORDERS)	/* folios of several sizes, in the swap cache, to read into */
+struct folio *probe(swp_entry_t entry, unsigned long orders, struct vm_fault *vmf)
+{ return swap_cache_alloc_folio(entry, 0, orders, vmf, NULL, 0); }
+
+PROBE(FREE_FOLIO_AND_SWAP_CACHE) /* else free_page_and_swap_cache(page) */
+void probe(struct folio *folio) { free_folio_and_swap_cache(folio); }
+
 PROBE(SWAP_TABLE)		/* clusters carry their slots' state, else si->swap_map */
 void *probe(struct swap_cluster_info *ci) { return (void *)ci->table; }
 

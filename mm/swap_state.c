@@ -137,3 +137,41 @@ bool swap_kunit_use_vma_readahead(void)
 {
 	return swap_use_vma_readahead();
 }
+
+/* What show_mem() says of the swap cache. */
+void swap_kunit_show_cache_info(void)
+{
+	show_swap_cache_info();
+}
+
+/**
+ * swap_kunit_shadow() - does the swap cache remember when a page was reclaimed?
+ * @entry: its slot
+ *
+ * Return: it has a shadow for it.
+ */
+bool swap_kunit_shadow(swp_entry_t entry)
+{
+#if SWAP_API_SWAP_CACHE_GET_SHADOW
+	return swap_cache_get_shadow(entry);
+#else
+	return get_shadow_from_swap_cache(entry);
+#endif
+}
+
+/**
+ * swap_kunit_cache_alloc() - a folio in the swap cache, to read into
+ * @entry: a slot it is to cover
+ * @orders: bit mask of what sizes it may have, the largest is tried first
+ *
+ * Return: the folio, locked, or an ERR_PTR(); -EOPNOTSUPP where the kernel has
+ * no such function.
+ */
+struct folio *swap_kunit_cache_alloc(swp_entry_t entry, unsigned long orders)
+{
+#if SWAP_API_SWAP_CACHE_ALLOC_ORDERS
+	return swap_cache_alloc_folio(entry, GFP_HIGHUSER_MOVABLE, orders, NULL, NULL, 0);
+#else
+	return ERR_PTR(-EOPNOTSUPP);
+#endif
+}

@@ -202,12 +202,12 @@ struct reentry {
 	vm_fault_t ret;
 };
 
-/* Before the read of page 3 is served: fault it in, change it, swap it out again. */
+/* Before the read of page 3 is over: fault it in, change it, swap it out again. */
 static void fault_meanwhile(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
 {
 	struct reentry *reentry = ctx;
 
-	if (bio->op != FAKE_DISK_READ || !reentry->again)
+	if (!reentry->again)
 		return;
 	reentry->again = false;
 	reentry->ret = user_fault_write(reentry->mem, 3);
@@ -232,9 +232,9 @@ static void slot_under_read_is_not_reused(struct kunit *test)
 	area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_ZRAM, .tail_slots = 8 });
 	reentry.mem = swapped(test, user_memory_new(test, 8));
-	fake_disk_on_bio(area->disk, fault_meanwhile, &reentry);
+	fake_disk_on_read(area->disk, fault_meanwhile, &reentry);
 	KUNIT_EXPECT_EQ(test, user_fault(reentry.mem, 3) & VM_FAULT_ERROR, 0U);
-	fake_disk_on_bio(area->disk, NULL, NULL);
+	fake_disk_on_read(area->disk, NULL, NULL);
 	KUNIT_EXPECT_FALSE_MSG(test, reentry.again, "the fault reads");
 	KUNIT_EXPECT_EQ(test, user_read(reentry.mem, 3, &value), 0);
 	KUNIT_EXPECT_EQ_MSG(test, value, reentry.mem->value[3],
@@ -267,23 +267,25 @@ static void target_device_decides(struct kunit *test)
  * swapoff brings pages in by readahead, on every device; only where it looks
  * pages up as a fault does, it tells readahead of its hits, and windows stay large.
  */
-static const char *swapoff_reads(const struct sync_device *device)
-{
-	if (device->synchronous && swap_has(SYNC_READAHEAD_DEFERRED))
-		return "R0:0 F0:0 R0:1 F0:1 R0:2 F0:2 R0:3 F0:3 R0:4 F0:4 R0:5 F0:5 R0:6 F0:6 R0:7 F0:7 R0:8 F0:8 R0:9 F0:9 R0:10 F0:10 R0:11 F0:11 R0:12 F0:12 R0:13 F0:13 R0:14 F0:14 R0:15 F0:15";
-	return swap_has(HITS_TOLD_BY_CALLER) ?
-	       "R0:0+5 F0:0+5 R0:5+3 F0:5+3 R0:8+2 F0:8+2 R0:10 F0:10 R0:11+2 F0:11+2 R0:13 F0:13 R0:14+2 F0:14+2" :
-	       "R0:0+5 F0:0+5 R0:5+8 F0:5+8 R0:13+3 F0:13+3";
-}
-
 static void swapoff_reads_windows(struct kunit *test)
 {
 	const struct sync_device *device = test->param_value;
 	struct swap_area *area = area_on(test, device->disk);
+	unsigned int page;
+	char one_by_one[160];
+	int len = 0;
 
-	swapped(test, user_memory_new(test, 16));
+	swapped(test, user_memory_new(test, 12));
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
-	SWAP_EXPECT_DECISIONS(test, area, "%s", swapoff_reads(device));
+	for (page = 0; page < 12; page++)
+		len += scnprintf(one_by_one + len, sizeof(one_by_one) - len,
+				 "%sR0:%u F0:%u", len ? " " : "", page, page);
+	if (device->synchronous && swap_has(SYNC_READAHEAD_DEFERRED))
+		SWAP_EXPECT_DECISIONS(test, area, "%s", one_by_one);
+	else
+		SWAP_EXPECT_DECISIONS(test, area, swap_has(HITS_TOLD_BY_CALLER) ?
+			"R0:0+5 F0:0+5 R0:5+3 F0:5+3 R0:8+2 F0:8+2 R0:10 F0:10 R0:11 F0:11" :
+			"R0:0+5 F0:0+5 R0:5+7 F0:5+7");
 }
 
 static struct kunit_case swap_sync_io_cases[] = {

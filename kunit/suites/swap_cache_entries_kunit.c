@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The swap cache: pages that have a slot and are in memory, too. Who lets go of
+ * the slot, what is remembered of reclaimed pages, how pages are replaced.
+ */
+#include <linux/mman.h>
+#include <linux/mm.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#include "swap_fixture.h"
+
+static const struct swap_area_config ssd = { .disk = &FAKE_DISK_SSD, .clusters = 1 };
+static const struct swap_area_config zram = { .disk = &FAKE_DISK_ZRAM, .clusters = 1 };
+
+static struct user_memory *swapped_memory(struct kunit *test, unsigned int pages)
+{
+	struct user_memory *mem = user_memory_new(test, pages);
+
+	user_fill(mem, 0, pages);
+	user_swap_out(mem, 0, pages);
+	swap_decisions_skip(test);
+	return mem;
+}
+
+static int read_ahead(struct user_memory *mem, unsigned int first, unsigned int nr)
+{
+	return do_madvise(mem->mm, mem->start + first * PAGE_SIZE, nr * PAGE_SIZE, MADV_WILLNEED);
+}
+
+/* A process that goes takes the slots of its mapped pages along. */
+static void exit_frees_cached_slots(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &ssd);
+	struct user_memory *mem = swapped_memory(test, 40);
+	unsigned int page;
+
+	for (page = 0; page < 40; page++)
+		user_fault(mem, page);
+	swap_decisions_skip(test);
+	user_memory_drop(mem);
+	SWAP_EXPECT_DECISIONS(test, area, "F0:0+40");
+}
+
+/* And those of pages read ahead that it never touched. */
+static void exit_frees_slots_read_ahead(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &ssd);
+	struct user_memory *mem = swapped_memory(test, 8);
+	struct swap_area_facts facts;
+
+	read_ahead(mem, 2, 4);
+	swap_decisions_skip(test);
+	user_memory_drop(mem);
+	SWAP_EXPECT_DECISIONS(test, area, "F0:0+2 F0:6+2 F0:2+4");
+	swap_area_facts(area, &facts);
+	KUNIT_EXPECT_EQ(test, facts.inuse, 0UL);
+}
+
+/* A slot that others have stays theirs. */
+static void exit_leaves_what_others_have(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &ssd);
+	struct user_memory *mem = swapped_memory(test, 4);
+	swp_entry_t entry = user_entry(mem, 1);
+	struct swap_slot_facts facts;
+
+	swap_dup_slot(entry);
+	user_fault(mem, 1);
+	user_memory_drop(mem);
+	swap_slot_facts(area, swp_offset(entry), &facts);
+	KUNIT_EXPECT_EQ_MSG(test, facts.count, 1U,
+			    "rule: a slot goes with the last who has it");
+	swap_free_slot(entry);
+	swap_slot_facts(area, swp_offset(entry), &facts);
+	KUNIT_EXPECT_EQ(test, facts.count, 0U);
+}
+
+/* Its last user lets go of a page: the slot is free, unless the page is locked just then. */
+static void last_user_frees_the_slot(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &ssd);
+	struct folio *folio;
+
+	KUNIT_ASSERT_NE(test, swap_alloc_cached(test, &folio).val, 0UL);
+	swap_decisions_skip(test);
+	folio_get(folio);
+	folio_lock(folio);
+	swap_release_folio(folio);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	folio_unlock(folio);
+	folio_get(folio);
+	swap_release_folio(folio);
+	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
+}
+
+/* Reclaim leaves a shadow; coming back soon is a refault, counted once. */
+static void refault_is_counted(struct kunit *test)
+{
+	struct user_memory *mem;
+	unsigned long before;
+	swp_entry_t entry;
+
+	swap_area_on(test, &zram);
+	mem = swapped_memory(test, 4);
+	entry = user_entry(mem, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_shadow(entry),
+			      "rule: reclaim leaves a shadow of the page");
+	before = global_node_page_state(WORKINGSET_REFAULT_ANON);
+	read_ahead(mem, 1, 1);
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_shadow(entry),
+			       "rule: the page takes its shadow's place");
+	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 1UL,
+			    "rule: a page read while its shadow is there is a refault");
+	user_fault(mem, 1);
+	user_fault(mem, 2);
+	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 2UL,
+			    "rule: a page read while its shadow is there is a refault");
+}
+
+/* A page dropped without being reclaimed leaves none. */
+static void drop_leaves_no_shadow(struct kunit *test)
+{
+	struct user_memory *mem;
+	unsigned long before;
+
+	swap_area_on(test, &zram);
+	mem = swapped_memory(test, 4);
+	read_ahead(mem, 1, 1);
+	KUNIT_EXPECT_TRUE(test, swap_drop_cached(user_entry(mem, 1)));
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
+			       "rule: only reclaim leaves a shadow, and makes a read a refault");
+	before = global_node_page_state(WORKINGSET_REFAULT_ANON);
+	read_ahead(mem, 1, 1);
+	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 0UL,
+			    "rule: only reclaim leaves a shadow, and makes a read a refault");
+}
+
+static bool fail_charge(void)
+{
+	return true;
+}
+
+/* A page that cannot be charged leaves slot and shadow as they were. */
+static void failed_charge_keeps_the_shadow(struct kunit *test)
+{
+	struct swap_area *area;
+	struct user_memory *mem;
+	struct swap_seams *seams;
+
+	if (!IS_ENABLED(CONFIG_MEMCG))
+		kunit_skip(test, "this kernel lacks: memory cgroups");
+	area = swap_area_on(test, &zram);
+	mem = swapped_memory(test, 4);
+	seams = swap_arm_seams(test);
+	seams->fail_swapin_charge = fail_charge;
+	read_ahead(mem, 0, 4);
+	seams->fail_swapin_charge = NULL;
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 1));
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
+			      "rule: a failed read leaves the shadow");
+}
+
+/* A device nobody can pin any more is not read from. */
+static void closed_device_is_not_read(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &ssd);
+	struct user_memory *mem = swapped_memory(test, 4);
+
+	swap_kunit_kill_users(area->si);
+	read_ahead(mem, 0, 4);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	swap_kunit_revive_users(area->si);
+	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 1),
+			       "rule: nothing is read from a device that cannot be pinned");
+}
+
+/* A page of the swap cache moves in memory; its slot and its contents stay. */
+static void cached_page_is_migrated(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &ssd);
+	struct user_memory *mem = user_memory_new(test, 4);
+	struct folio *before, *after;
+	swp_entry_t entry;
+
+	if (!IS_ENABLED(CONFIG_MIGRATION))
+		kunit_skip(test, "this kernel lacks: page migration");
+	user_fill(mem, 0, 4);
+	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
+	user_page_out(mem, 1, 1);
+	fake_disk_release(area->disk);
+	entry = user_entry(mem, 1);
+	before = swap_cached_folio(entry);
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	folio_put(before);
+	KUNIT_EXPECT_EQ(test, swap_migrate_cached(test, entry), 0);
+	after = swap_cached_folio(entry);
+	KUNIT_ASSERT_NOT_NULL(test, after);
+	folio_put(after);
+	KUNIT_EXPECT_PTR_NE(test, before, after);
+	swap_decisions_skip(test);
+	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 1), 0U,
+			    "rule: a migrated page is found in the swap cache");
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* What show_mem() says of the swap cache. */
+static void show_mem_counts_cached_pages(struct kunit *test)
+{
+	struct user_memory *mem;
+
+	swap_area_on(test, &ssd);
+	mem = swapped_memory(test, 8);
+	read_ahead(mem, 0, 5);
+	swap_expect_report(test, "5 pages in swap cache");
+	swap_kunit_show_cache_info();
+}
+
+/* A folio to read into is for a slot in use that is not in the swap cache yet. */
+struct target_case {
+	SWAP_PARAM_NAME;
+	bool used;
+	bool cached;
+	int err;
+};
+
+static const struct target_case targets[] = {
+	{ "swapped out", true, false, 0 },
+	{ "free", false, false, -ENOENT },
+	{ "cached", true, true, -EEXIST },
+};
+
+SWAP_PARAMS(targets, targets);
+
+static void folio_to_read_into(struct kunit *test)
+{
+	const struct target_case *c = test->param_value;
+	struct user_memory *mem;
+	struct folio *folio;
+	swp_entry_t target;
+
+	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
+	swap_area_on(test, &ssd);
+	mem = swapped_memory(test, 4);
+	target = user_entry(mem, 1);
+	if (!c->used)
+		user_fault_write(mem, 1);
+	if (c->cached)
+		read_ahead(mem, 1, 1);
+	folio = swap_kunit_cache_alloc(target, BIT(0));
+	KUNIT_EXPECT_EQ_MSG(test, (int)PTR_ERR_OR_ZERO(folio), c->err,
+			    "rule: a folio to read into is for a slot in use and not cached");
+	if (IS_ERR(folio))
+		return;
+	KUNIT_EXPECT_TRUE(test, user_page_cached(mem, 1));
+	swap_drop_folio(folio);
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 1), USER_PAGE_SWAPPED);
+}
+
+/* Asking for no size at all is a mistake, and said to be one. */
+static void no_size_is_refused(struct kunit *test)
+{
+	struct user_memory *mem;
+
+	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
+	swap_area_on(test, &ssd);
+	mem = swapped_memory(test, 1);
+	swap_expect_report(test, "WARNING");
+	KUNIT_EXPECT_EQ(test, PTR_ERR(swap_kunit_cache_alloc(user_entry(mem, 0), 0)),
+			(long)-EINVAL);
+}
+
+static struct kunit_case swap_cache_entries_cases[] = {
+	KUNIT_CASE(exit_frees_cached_slots),
+	KUNIT_CASE(exit_frees_slots_read_ahead),
+	KUNIT_CASE(exit_leaves_what_others_have),
+	KUNIT_CASE(last_user_frees_the_slot),
+	KUNIT_CASE(refault_is_counted),
+	KUNIT_CASE(drop_leaves_no_shadow),
+	KUNIT_CASE(failed_charge_keeps_the_shadow),
+	KUNIT_CASE(closed_device_is_not_read),
+	KUNIT_CASE(cached_page_is_migrated),
+	KUNIT_CASE(show_mem_counts_cached_pages),
+	KUNIT_CASE_PARAM(folio_to_read_into, targets_gen_params),
+	KUNIT_CASE(no_size_is_refused),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_cache_entries, swap_cache_entries_cases);
+
+MODULE_DESCRIPTION("KUnit suite of the swap cache's folios and shadows");
+MODULE_LICENSE("GPL");
