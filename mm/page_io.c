@@ -35,3 +35,13 @@ static inline bool swap_seam_zswap_load(struct folio *folio)
 #endif
 
 #include "page_io_real.c"
+
+/* Does the running task count as stalled on memory? */
+bool swap_kunit_in_memstall(void)
+{
+#ifdef CONFIG_PSI
+	return current->in_memstall;
+#else
+	return false;
+#endif
+}

@@ -158,6 +158,9 @@ unsigned int swap_kunit_vma_hits(struct vm_area_struct *vma);
 void swap_kunit_set_vma_readahead(bool on);
 bool swap_kunit_use_vma_readahead(void);
 
+/* page_io.c */
+bool swap_kunit_in_memstall(void);
+
 /* zswap.c */
 bool swap_kunit_set_zswap(bool on);
 unsigned long swap_kunit_zswap_stored(void);

@@ -497,6 +497,44 @@ static void page_under_write(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
 }
 
+struct io_warmth {
+	SWAP_PARAM_NAME;
+	bool workingset;
+};
+
+static const struct io_warmth io_warmths[] = { { "cold" }, { "workingset", true } };
+
+SWAP_PARAMS(io_warmth, io_warmths);
+
+static void io_see_stall(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+{
+	if (bio->op == FAKE_DISK_READ)
+		*(bool *)ctx = swap_kunit_in_memstall();
+}
+
+/* Waiting for a page that was in use is a stall on memory; for a cold one not. */
+static void stall_is_for_the_workingset(struct kunit *test)
+{
+	const struct io_warmth *warmth = test->param_value;
+	struct swap_area *area = swap_area_on(test, &io_zram);
+	struct user_memory *mem = user_memory_new(test, 1);
+	bool stalled = false;
+
+	user_fill(mem, 0, 1);
+	if (warmth->workingset)
+		user_set_workingset(mem, 0);
+	/* Reclaim itself is to take it out, to remember what it was. */
+	user_page_out(mem, 0, 1);
+	KUNIT_ASSERT_FALSE(test, user_page_cached(mem, 0));
+	fake_disk_on_bio(area->disk, io_see_stall, &stalled);
+	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	if (!IS_ENABLED(CONFIG_PSI))
+		kunit_skip(test, "CONFIG_PSI is not set");
+	KUNIT_EXPECT_EQ_MSG(test, stalled, warmth->workingset,
+			    "rule: reading a page counts as a stall where it was in the workingset");
+}
+
 static struct kunit_case swap_io_cases[] = {
 	KUNIT_CASE_PARAM(data_read_equals_data_written, io_device_gen_params),
 	KUNIT_CASE_PARAM(writes_are_cut_into_bios, io_device_gen_params),
@@ -518,6 +556,7 @@ static struct kunit_case swap_io_cases[] = {
 	KUNIT_CASE_PARAM(swapoff_marks_what_it_cannot_read, io_device_gen_params),
 	KUNIT_CASE_PARAM(read_gives_no_used_slot_away, io_device_gen_params),
 	KUNIT_CASE_PARAM(page_under_write, io_device_gen_params),
+	KUNIT_CASE_PARAM(stall_is_for_the_workingset, io_warmth_gen_params),
 	{}
 };
 
