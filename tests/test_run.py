@@ -15,7 +15,7 @@ from pathlib import Path
 
 from swapkunit import run
 from swapkunit.errors import SwapKunitError, UntestableKernel
-from swapkunit.ktap import AFTER_LAST, Console, join
+from swapkunit.ktap import AFTER_LAST, Case, Console, join
 from swapkunit.layout import Layout
 from swapkunit.run import RunOptions
 from swapkunit.uml import kernel_arguments, memory_bytes
@@ -173,6 +173,12 @@ class Output(RunCase):
         self.assertIn("    ok 3 skip_3 # SKIP this kernel", log)
         self.assertIn("    not ok 2 crash_2\n", log)
         self.assertTrue(log.startswith("KTAP version 1\n1..2\n    KTAP version 1\n    # Subtest: swap_b\n"))
+
+    def test_joined_log_of_a_passed_case_has_no_kernel_messages(self) -> None:
+        lines = ["    # c: a diagnostic", "page 00000000eca17f3a", " 6044f405 70803c90", "    ok 1 c"]
+        self.assertEqual(Case("s", "c", lines).ktap(2), ["    # c: a diagnostic", "    ok 2 c"])
+        failed = Case("s", "c", [*lines[:-1], "    not ok 1 c"])
+        self.assertEqual(len(failed.ktap(1)), 4)
 
     @unittest.skipUnless(list(Path.home().glob(".cache/swap-kunit/kernels/*7*")), "no kernel in the cache")
     def test_kernels_own_kunit_py_finds_no_error_in_the_joined_log(self) -> None:
