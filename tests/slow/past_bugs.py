@@ -7,7 +7,7 @@ changes of a published policy, which must not pass unseen either.
 
 Slow (one incremental build each), so not among the tests of `make test`:
 
-    /usr/bin/python3 -m unittest discover -s tests/slow -t .
+    /usr/bin/python3 -m unittest tests.slow.past_bugs
 """
 from __future__ import annotations
 
