@@ -144,7 +144,7 @@ void swap_kunit_disable_slot_cache(void);
 /* swap_state.c */
 void swap_kunit_reset_readahead(void);
 void swap_kunit_show_cache_info(void);
-bool swap_kunit_shadow(swp_entry_t entry);
+void *swap_kunit_shadow(swp_entry_t entry);
 struct folio *swap_kunit_cache_alloc(swp_entry_t entry, unsigned long orders);
 void swap_kunit_set_page_cluster(int order);
 int swap_kunit_readahead_hits(void);

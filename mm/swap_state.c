@@ -145,12 +145,12 @@ void swap_kunit_show_cache_info(void)
 }
 
 /**
- * swap_kunit_shadow() - does the swap cache remember when a page was reclaimed?
+ * swap_kunit_shadow() - what the swap cache remembers of a page's reclaim
  * @entry: its slot
  *
- * Return: it has a shadow for it.
+ * Return: the shadow, or NULL.
  */
-bool swap_kunit_shadow(swp_entry_t entry)
+void *swap_kunit_shadow(swp_entry_t entry)
 {
 #if SWAP_API_SWAP_CACHE_GET_SHADOW
 	return swap_cache_get_shadow(entry);

@@ -103,11 +103,11 @@ static void refault_is_counted(struct kunit *test)
 	swap_area_on(test, &zram);
 	mem = swapped_memory(test, 4);
 	entry = user_entry(mem, 1);
-	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_shadow(entry),
+	KUNIT_EXPECT_NOT_NULL_MSG(test, swap_kunit_shadow(entry),
 			      "rule: reclaim leaves a shadow of the page");
 	before = global_node_page_state(WORKINGSET_REFAULT_ANON);
 	read_ahead(mem, 1, 1);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_shadow(entry),
+	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(entry),
 			       "rule: the page takes its shadow's place");
 	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 1UL,
 			    "rule: a page read while its shadow is there is a refault");
@@ -127,7 +127,7 @@ static void drop_leaves_no_shadow(struct kunit *test)
 	mem = swapped_memory(test, 4);
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_TRUE(test, swap_drop_cached(user_entry(mem, 1)));
-	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
+	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
 			       "rule: only reclaim leaves a shadow, and makes a read a refault");
 	before = global_node_page_state(WORKINGSET_REFAULT_ANON);
 	read_ahead(mem, 1, 1);
@@ -146,19 +146,21 @@ static void failed_charge_keeps_the_shadow(struct kunit *test)
 	struct swap_area *area;
 	struct user_memory *mem;
 	struct swap_seams *seams;
+	void *shadow;
 
 	if (!IS_ENABLED(CONFIG_MEMCG))
 		kunit_skip(test, "this kernel lacks: memory cgroups");
 	area = swap_area_on(test, &zram);
 	mem = swapped_memory(test, 4);
+	shadow = swap_kunit_shadow(user_entry(mem, 1));
 	seams = swap_arm_seams(test);
 	seams->fail_swapin_charge = fail_charge;
 	read_ahead(mem, 0, 4);
 	seams->fail_swapin_charge = NULL;
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 1));
-	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
-			      "rule: a failed read leaves the shadow");
+	KUNIT_EXPECT_PTR_EQ_MSG(test, swap_kunit_shadow(user_entry(mem, 1)), shadow,
+				"rule: a failed read leaves the shadow");
 }
 
 /* A device nobody can pin any more is not read from. */
