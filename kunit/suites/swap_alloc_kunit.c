@@ -322,6 +322,23 @@ static void emptied_current_cluster(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(SWAP_TABLE) ? "A1:0" : "A0:3");
 }
 
+/* Switched off and on again, an area knows no current cluster of before. */
+static void current_cluster_goes_with_its_area(struct kunit *test)
+{
+	unsigned long bad[] = { swap_cluster_slots() - 1, 0 };
+	struct swap_area *area = AREA_ON(test, .clusters = 1, .bad_slots = bad);
+
+	/* The bad slot makes the cluster a usable one, empty or not. */
+	swap_alloc_many(test, 3, NULL);
+	swap_free_slots(swap_entry_at(area, 0, 0), 3);
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, profile_of(test)->swap_flags), 0);
+	swap_decisions_skip(test);
+	swap_alloc(test);
+	swap_rule(test, "a new area starts with its first cluster");
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
+}
+
 /*
  * Drained: which list comes first (P3)
  */
@@ -966,7 +983,7 @@ static void swapped_is_what_has_a_reference(struct kunit *test)
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .bad_slots = bad);
 	swp_entry_t entry = swap_alloc(test);
 
-	KUNIT_EXPECT_TRUE_MSG(test, swap_slot_swapped(area, entry), "rule: a slot in use is swapped");
+	KUNIT_EXPECT_TRUE_MSG(test, swap_slot_swapped(area, entry), "rule: one in use is swapped");
 	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(area, swap_entry_at(area, 0, 9)),
 			       "rule: a free slot is not swapped");
 	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(area, swap_entry_at(area, 0, 3)),
@@ -1139,7 +1156,8 @@ static void wrong_entries_pin_nothing(struct kunit *test)
 					       type, (size_t)MAX_SWAPFILES);
 	swap_free_slot(entry);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(entry), "rule: an area that is off is not pinned");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(entry),
+			       "rule: an area that is off is not pinned");
 }
 
 /* A reference to an area that cannot be. */
@@ -1185,6 +1203,7 @@ static struct kunit_case swap_alloc_cases[] = {
 	CASE(current_cluster_goes_on),
 	CASE(slots_behind_wait),
 	CASE(emptied_current_cluster),
+	CASE(current_cluster_goes_with_its_area),
 	CASE(drain_takes_nonfull_or_free),
 	CASE(drain_uses_up_both_lists),
 	CASE(free_clusters_take_turns),
