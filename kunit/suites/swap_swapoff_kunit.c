@@ -63,6 +63,7 @@ static void expect_still_on(struct kunit *test, struct swap_area *area,
 	struct swap_area_facts now;
 	swp_entry_t entry;
 
+	KUNIT_ASSERT_TRUE_MSG(test, area->on, "rule: a failed swapoff leaves the area on");
 	swap_area_facts(area, &now);
 	KUNIT_EXPECT_EQ_MSG(test, now.flags, before->flags,
 			    "rule: a failed swapoff leaves the area's flags as they were");
@@ -79,6 +80,17 @@ static void expect_still_on(struct kunit *test, struct swap_area *area,
 			    "rule: the area can be used after a failed swapoff");
 	if (entry.val)
 		swap_free_slot(entry);
+}
+
+/* A swapoff on another thread has taken the pages away, and looks for who has them. */
+static void wait_until_begun(struct kunit *test)
+{
+	unsigned long end = jiffies + 2 * HZ;
+
+	while (total_swap_pages && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L,
+			    "rule: swapoff takes the area's pages away at once");
 }
 
 /* All pages come back, each slot is read once, and nothing stays allocated. */
@@ -427,7 +439,7 @@ static void interrupted_halfway(struct kunit *test)
 	err = swap_area_swapoff(area);
 	fake_disk_on_bio(area->disk, NULL, NULL);
 	swap_signal(false);
-	KUNIT_EXPECT_EQ_MSG(test, err, -EINTR, "rule: a signal interrupts swapoff");
+	KUNIT_ASSERT_EQ_MSG(test, err, -EINTR, "rule: a signal interrupts swapoff");
 	swap_area_facts(area, &after);
 	KUNIT_EXPECT_EQ_MSG(test, after.inuse, 4UL,
 			    "rule: the process at hand is done with, the next is not begun");
@@ -573,8 +585,7 @@ static void last_owner_is_waited_for(struct kunit *test)
 	swap_free_slots(swap_entry_at(area, 0, 0), cluster);
 	last = swap_entry_at(area, 1, 0);
 	swap_off_start(&off, area);
-	while (total_swap_pages)
-		schedule_timeout_uninterruptible(1);
+	wait_until_begun(test);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off), "rule: swapoff leaves no slot in use");
 	swap_free_slot(last);
 	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends with the last");
@@ -652,8 +663,7 @@ static void fault_pins_the_area(struct kunit *test)
 			    "rule: a fault pins the area while its read is under way");
 
 	swap_off_start(&off, area);
-	while (total_swap_pages)
-		schedule_timeout_uninterruptible(1);
+	wait_until_begun(test);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
 			       "rule: swapoff waits for a read under way");
 	fake_disk_release(area->disk);
@@ -695,8 +705,7 @@ static void writes_are_waited_for(struct kunit *test)
 	user_page_out(mem, 0, 2);
 	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
 	swap_off_start(&off, area);
-	while (total_swap_pages)
-		schedule_timeout_uninterruptible(1);
+	wait_until_begun(test);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
 			       "rule: swapoff waits for a write under way");
 	fake_disk_release(area->disk);
