@@ -146,6 +146,8 @@ void swap_kunit_reset_readahead(void);
 void swap_kunit_show_cache_info(void);
 void *swap_kunit_shadow(swp_entry_t entry);
 struct folio *swap_kunit_cache_alloc(swp_entry_t entry, unsigned long orders);
+struct folio *swap_kunit_cache_alloc_order(swp_entry_t entry, unsigned int order);
+bool swap_kunit_cache_has(swp_entry_t entry);
 void swap_kunit_set_page_cluster(int order);
 int swap_kunit_readahead_hits(void);
 void swap_kunit_set_readahead_hits(int hits);

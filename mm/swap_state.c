@@ -29,6 +29,11 @@ static inline swp_entry_t swap_seam_note_alloc(swp_entry_t entry, unsigned int n
 	(swap_seam_fail_swapin_charge() ? -ENOMEM : \
 	 mem_cgroup_swapin_charge_folio(__VA_ARGS__))
 
+#if !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE)
+/* huge_memory.c is not there; only swap_kunit_cache_alloc_order() asks it then. */
+#define vma_thp_gfp_mask(vma)	((void)(vma), GFP_TRANSHUGE)
+#endif
+
 #include "swap_state_real.c"
 
 /**
@@ -173,5 +178,32 @@ struct folio *swap_kunit_cache_alloc(swp_entry_t entry, unsigned long orders)
 	return swap_cache_alloc_folio(entry, GFP_HIGHUSER_MOVABLE, orders, NULL, NULL, 0);
 #else
 	return ERR_PTR(-EOPNOTSUPP);
+#endif
+}
+
+/**
+ * swap_kunit_cache_alloc_order() - a folio of one size, also where large ones are not built in
+ * @entry: a slot it is to cover
+ * @order: its size
+ *
+ * Return: as swap_kunit_cache_alloc().
+ */
+struct folio *swap_kunit_cache_alloc_order(swp_entry_t entry, unsigned int order)
+{
+#if SWAP_API_SWAP_CACHE_ALLOC_ORDERS
+	return __swap_cache_alloc(__swap_entry_to_cluster(entry), entry, GFP_HIGHUSER_MOVABLE,
+				  order, NULL, NULL, 0);
+#else
+	return ERR_PTR(-EOPNOTSUPP);
+#endif
+}
+
+/* Does the swap cache have a folio for the slot? As userfaultfd asks. */
+bool swap_kunit_cache_has(swp_entry_t entry)
+{
+#if SWAP_API_SWAP_CACHE_ALLOC_ORDERS
+	return swap_cache_has_folio(entry);
+#else
+	return false;
 #endif
 }

@@ -255,9 +255,118 @@ static void folio_to_read_into(struct kunit *test)
 			    "rule: a folio to read into is for a slot in use and not cached");
 	if (IS_ERR(folio))
 		return;
-	KUNIT_EXPECT_TRUE(test, user_page_cached(mem, 1));
+	KUNIT_EXPECT_TRUE(test, swap_kunit_cache_has(target));
 	swap_drop_folio(folio);
+	KUNIT_EXPECT_FALSE(test, swap_kunit_cache_has(target));
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 1), USER_PAGE_SWAPPED);
+}
+
+/*
+ * A large folio is for slots that are all in use, in nobody's cache, and alike
+ * in being zero-filled or not.
+ */
+struct large_case {
+	SWAP_PARAM_NAME;
+	enum { ALIKE, FREED, CACHED, ZERO } last;
+	int err;
+};
+
+static const struct large_case larges[] = {
+	{ "all alike", ALIKE, 0 },
+	{ "one free", FREED, -EBUSY },
+	{ "one cached", CACHED, -EBUSY },
+	{ "one zero-filled", ZERO, -EBUSY },
+};
+
+SWAP_PARAMS(larges, larges);
+
+static void large_folio_to_read_into(struct kunit *test)
+{
+	const struct large_case *c = test->param_value;
+	struct user_memory *mem;
+	struct swap_area *area;
+	struct folio *folio;
+
+	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
+	area = swap_area_on(test, &ssd);
+	mem = user_memory_new(test, 8);
+	user_fill(mem, 0, 8);
+	if (c->last == ZERO)
+		user_write(mem, 7, 0);
+	user_swap_out(mem, 0, 8);
+	if (c->last == FREED)
+		user_fault_write(mem, 7);
+	user_drop_cache(mem, 0, 7);
+	if (c->last == CACHED)
+		read_ahead(mem, 7, 1);
+	swap_decisions_skip(test);
+	folio = swap_kunit_cache_alloc_order(user_entry(mem, 5), 2);
+	KUNIT_EXPECT_EQ_MSG(test, (int)PTR_ERR_OR_ZERO(folio), c->err,
+			    "rule: a large folio is for slots that are all alike");
+	if (IS_ERR(folio))
+		return;
+	KUNIT_EXPECT_EQ(test, swp_offset(folio->swap), swap_slot_at(area, 0, 4));
+	swap_drop_folio(folio);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 7), USER_PAGE_SWAPPED);
+}
+
+/* One slot's last user goes: it is free when the folio lets go of it, the others not. */
+static void slots_outlive_their_large_folio(struct kunit *test)
+{
+	struct swap_area *area;
+	struct folio *folio;
+	swp_entry_t slots[8];
+	unsigned int i;
+
+	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
+	area = swap_area_on(test, &ssd);
+	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, 8, slots), 8U);
+	folio = swap_kunit_cache_alloc_order(slots[5], 2);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(folio));
+	swap_decisions_skip(test);
+	swap_free_slot(slots[6]);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	if (!IS_ERR(folio))
+		swap_drop_folio(folio);
+	SWAP_EXPECT_DECISIONS(test, area, "F0:6");
+	for (i = 0; i < 8; i++)
+		if (i != 6)
+			swap_free_slot(slots[i]);
+	SWAP_EXPECT_DECISIONS(test, area, "F0:0+6 F0:7");
+}
+
+static struct swap_area *race_area;
+static swp_entry_t race_slot;
+
+static bool read_slot_meanwhile(void)
+{
+	swp_entry_t slot = race_slot;
+	struct folio *folio;
+
+	race_slot.val = 0;
+	if (!slot.val)
+		return false;
+	folio = swap_read_slot(race_area, slot);
+	if (folio)
+		folio_put(folio);
+	return false;
+}
+
+/* Read by somebody else while its folio is allocated: the fault takes that one. */
+static void slot_read_meanwhile_is_taken(struct kunit *test)
+{
+	struct user_memory *mem;
+
+	race_area = swap_area_on(test, &zram);
+	mem = swapped_memory(test, 4);
+	race_slot = user_entry(mem, 3);
+	swap_set_page_cluster(0);
+	swap_arm_seams(test)->fail_swapin_alloc = read_slot_meanwhile;
+	KUNIT_EXPECT_EQ(test, user_fault(mem, 3) & VM_FAULT_ERROR, 0U);
+	KUNIT_EXPECT_EQ_MSG(test, fake_disk_bios(race_area->disk, FAKE_DISK_READ), 1U,
+			    "rule: a slot that is in the swap cache by now is not read again");
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_PRESENT);
 }
 
 /* Asking for no size at all is a mistake, and said to be one. */
@@ -285,6 +394,9 @@ static struct kunit_case swap_cache_entries_cases[] = {
 	KUNIT_CASE(cached_page_is_migrated),
 	KUNIT_CASE(show_mem_counts_cached_pages),
 	KUNIT_CASE_PARAM(folio_to_read_into, targets_gen_params),
+	KUNIT_CASE_PARAM(large_folio_to_read_into, larges_gen_params),
+	KUNIT_CASE(slots_outlive_their_large_folio),
+	KUNIT_CASE(slot_read_meanwhile_is_taken),
 	KUNIT_CASE(no_size_is_refused),
 	{}
 };
