@@ -13,7 +13,7 @@ import re
 import shutil
 import tomllib
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator
 
@@ -36,6 +36,11 @@ class Known:
     default: str
     other_suites: list[str]
     suites: dict[str, list[str]]
+    mechanisms: dict[str, list[str]] = field(default_factory=dict)
+
+    def mechanisms_of(self, series: str) -> list[str]:
+        """What a kernel of series ("7.3") must have."""
+        return self.mechanisms.get(series) or self.mechanisms.get(series.split(".")[0]) or []
 
     def suites_of(self, wanted: str) -> list[str]:
         """Where to look for wanted ("7", "6.12", "6.12.117")."""
@@ -52,7 +57,8 @@ def known_kernels(path: Path = CONFIGS / "kernels.toml") -> Known:
         with open(path, "rb") as file:
             data = tomllib.load(file)
         suites = {entry["series"]: entry["suites"] for entry in data["kernel"]}
-        return Known(data["default"], data["other_suites"], suites)
+        mechanisms = {entry["series"]: entry.get("mechanisms", []) for entry in data["kernel"]}
+        return Known(data["default"], data["other_suites"], suites, mechanisms)
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
         raise SwapKunitError(f"cannot read which kernels there are in {path}: {error}; put it right") from error
 
@@ -85,6 +91,11 @@ def cached() -> list[Cached]:
         package, _, version = path.name.partition("_")
         found.append(Cached(path, package, version))
     return sorted(found, key=lambda entry: order(entry.debian_version), reverse=True)
+
+
+def exact_version(kernel: Kernel) -> str:
+    """The Debian version of a kernel in the cache: names just this one."""
+    return kernel.path.name.partition("_")[2]
 
 
 def newest_cached() -> Cached | None:
@@ -145,13 +156,19 @@ def fetch(asked: str, known: Known, mirror: Mirror | None) -> Kernel:
     series = ".".join(asked.split("-")[0].split(".")[:2])
     mirror = mirror or find_mirror()
     served, trouble = ask(mirror, known.suites_of(asked), series)
-    if not served and not trouble and asked == known.default:
+    major = series.split(".")[0]
+    if not served and not trouble and major in known.suites and not cached_of(series):
+        served, trouble = ask(mirror, known.suites_of(asked), major)
+    if served:
+        chosen = choose(served, asked)
+    elif not trouble and asked == known.default:
         served, trouble = ask(mirror, known.other_suites, "")
         if served:
-            print(f"swap-kunit: no {asked}.x is served any more: taking the newest that is", flush=True)
+            chosen = newest(served)
+            print(f"swap-kunit: no {asked}.x is served any more: taking {chosen.version}, the newest that is",
+                  flush=True)
     if not served:
-        return from_cache(asked, series, trouble)
-    chosen = choose(served, asked)
+        return from_cache(asked, series, trouble, later=asked == known.default)
     for entry in cached():
         if (entry.package, entry.debian_version) == (chosen.name, chosen.version):
             return entry.kernel()
@@ -179,18 +196,32 @@ def ask(mirror: Mirror, suites: list[str], series: str) -> tuple[list[Package], 
 
 def choose(served: list[Package], asked: str) -> Package:
     """The newest package that is what was asked; else the newest of the series, said so."""
-    served = sorted(served, key=lambda package: order(package.version), reverse=True)
-    for package in served:
-        if matches(asked, package.version):
-            return package
-    print(f"swap-kunit: {asked} is not served any more: taking {served[0].version}, the newest of its "
-          "series", flush=True)
-    return served[0]
+    wanted = [package for package in served if matches(asked, package.version)]
+    chosen = newest(wanted or served)
+    if not wanted:
+        print(f"swap-kunit: {asked} is not served any more: taking {chosen.version}, the newest of its "
+              "series", flush=True)
+    return chosen
 
 
-def from_cache(asked: str, series: str, trouble: str) -> Kernel:
-    """What the cache has of a series the mirror does not give. Raises SwapKunitError."""
-    entry = next((entry for entry in cached() if matches(series, entry.version)), None)
+def newest(served: list[Package]) -> Package:
+    """The package with the highest version."""
+    return max(served, key=lambda package: order(package.version))
+
+
+def cached_of(series: str) -> Cached | None:
+    """The newest kernel of a series in the cache."""
+    return next((entry for entry in cached() if matches(series, entry.version)), None)
+
+
+def from_cache(asked: str, series: str, trouble: str, later: bool = False) -> Kernel:
+    """What the cache has of a series the mirror does not give. Raises SwapKunitError.
+
+    later takes a kernel of a later series too.
+    """
+    entry = cached_of(series)
+    if entry is None and later and cached() and version_key(cached()[0].version) > version_key(series):
+        entry = cached()[0]
     why = f"the mirror is out of reach ({trouble})" if trouble else "no suite of the mirror serves it"
     if entry is None:
         raise SwapKunitError(f"cannot fetch Linux {asked}: {why}; see to the network and this machine's apt "
