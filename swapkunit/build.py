@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import commands, fragments
+from . import commands, fragments, toolchain
 from .errors import SwapKunitError, UntestableKernel
 from .fragments import KunitConfig
 from .layout import Layout
@@ -87,8 +87,7 @@ def check_config(layout: Layout, config: KunitConfig, done: commands.Finished) -
 def request_digest(config: KunitConfig, options: BuildOptions) -> str:
     """Stands for everything that, when changed, needs a new .config."""
     path = commands.kernel_environment()["PATH"]
-    compiler = next((option[3:] for option in options.make_options if option.startswith("CC=")), "gcc")
-    where = shutil.which(compiler, path=path.replace(commands.CCACHE + ":", "", 1)) or ""
+    where = shutil.which(toolchain.compiler(options.make_options), path=path.replace(commands.CCACHE + ":", "", 1)) or ""
     info = os.stat(where) if where else None
     text = repr([config.text(), options.make_options, where, info and (info.st_size, info.st_mtime_ns)])
     return hashlib.sha256(text.encode()).hexdigest()

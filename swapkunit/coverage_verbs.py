@@ -8,7 +8,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from . import counters, coverage as figures, covers as lookup, deps, floors, lcov, session as sessions, source
+from . import counters, coverage as figures, covers as lookup, deps, floors, lcov, session as sessions, source, toolchain
 from .counters import BOOT, Counts, Tools
 from .coverage import FRAGMENT, Places
 from .errors import FAILED, GOOD, SwapKunitError
@@ -22,6 +22,10 @@ from .verdict import relative, verdict
 def coverage(args: argparse.Namespace) -> int:
     """Build with counters, run, say what was reached."""
     from .verbs import announce, request_of
+    if toolchain.is_clang(args.make_option):
+        raise SwapKunitError(f"cannot count coverage with {toolchain.compiler(args.make_option)}: it needs gcc "
+                             "(CONFIG_SWAP_KUNIT_COVERAGE depends on CC_IS_GCC: the counters are those of "
+                             "gcc's libgcov); leave LLVM= and CC= out, or give a gcc with CC=")
     deps.require(deps.COVERAGE)
     tools = tools_of(args)
     request = request_of(args)

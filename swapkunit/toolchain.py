@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which compiler the kernel's make is told to use: LLVM=1, LLVM=-19, CC=gcc-12."""
+from __future__ import annotations
+
+import os
+import re
+from typing import Iterable
+
+
+def from_environment(make_options: list[str]) -> list[str]:
+    """make_options with LLVM= of the environment: the kernel's make would heed that too."""
+    if not os.environ.get("LLVM") or any(option.startswith("LLVM=") for option in make_options):
+        return make_options
+    return [*make_options, f"LLVM={os.environ['LLVM']}"]
+
+
+def settings(make_options: Iterable[str]) -> dict[str, str]:
+    """NAME=VALUE options as a dict; the last one of a name wins."""
+    return {name: value for name, _, value in (option.partition("=") for option in make_options)}
+
+
+def compiler(make_options: Iterable[str]) -> str:
+    """The program that compiles: CC= goes before LLVM=, as in the kernel's Makefile."""
+    given = settings(make_options)
+    if given.get("CC"):
+        return given["CC"]
+    llvm = given.get("LLVM", "")
+    if not llvm:
+        return "gcc"
+    return f"{llvm}clang" if llvm.endswith("/") else f"clang{llvm}" if llvm.startswith("-") else "clang"
+
+
+def is_clang(make_options: Iterable[str]) -> bool:
+    """Whether clang compiles."""
+    return bool(re.search(r"(^|[/ ])clang[^/]*$", compiler(make_options)))
+
+
+def programs(make_options: Iterable[str]) -> dict[str, str]:
+    """What the options need besides gcc: program -> Debian package."""
+    options = list(make_options)
+    llvm, name = settings(options).get("LLVM", ""), compiler(options)
+    wanted = {}
+    if llvm and not llvm.endswith("/"):
+        suffix = llvm if llvm.startswith("-") else ""
+        wanted = {f"ld.lld{suffix}": f"lld{suffix}", f"llvm-ar{suffix}": f"llvm{suffix}"}
+    if re.fullmatch(r"(gcc|clang)(-\d+)?", name):
+        wanted[name] = name
+    return wanted
