@@ -8,9 +8,12 @@
 #   J=n  jobs             V=1  whole build  LLVM=1 CC=gcc-12  for the kernel's make
 #   KUNIT_ARGS='mem=512M' for the UML's command line
 #   LINE=mm/swapfile.c:1137  for covers     UNCOVERED=1 RAISE=1  for coverage
+#   KERNELS=7,6.12 CONFIGS=plain,debug_vm  for matrix    JSON=1  for presence
 
 PYTHON ?= /usr/bin/python3
 export PYTHONUNBUFFERED := 1
+KERNELS ?= $(KERNEL)
+CONFIGS ?= $(CONFIG)
 
 q = $(if $(strip $(1)),'$(subst ','\'',$(1))')
 opt = $(if $(strip $($(2))),$(1) $(call q,$($(2))))
@@ -37,9 +40,14 @@ coverage:
 		$(if $(filter-out 0,$(RAISE)),--raise)
 covers:
 	@$(swap-kunit) covers $(kernel) $(call q,$(LINE))
+matrix:
+	@$(swap-kunit) matrix $(call opt,--kernels,KERNELS) $(call opt,--configs,CONFIGS) $(call opt,--ksrc,KSRC) \
+		$(call opt,--out,O) $(call opt,--jobs,J) $(mk) $(suites)
+presence:
+	@$(swap-kunit) presence $(call opt,--ksrc,KSRC) $(call opt,--kernel,KERNEL) $(if $(filter-out 0,$(JSON)),--json)
 test:
 	@$(swap-kunit) test $(if $(strip $(kernel) $(suites)),-- $(kernel) $(suites))
 clean:
 	@$(swap-kunit) clean $(call opt,--out,O)
 
-.PHONY: help run list build tree fetch coverage covers test clean
+.PHONY: help run list build tree fetch coverage covers matrix presence test clean

@@ -10,4 +10,7 @@ build      Kconfig fragments, kunit.py config and build, warm builds by make
 run        one UML per suite, watched; a crash or a hang is a failed case
 results    KTAP log, kunit.py's own results, results.json, junit.xml, decisions
 verdict    one screen, and the closing line
+
+presence   which mechanisms the probe finds in a kernel, and which it must have
+matrix     kernels x configs, a run each
 """

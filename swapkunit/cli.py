@@ -9,6 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
+from . import toolchain
 from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
 
 EPILOG = """exit status: 0 all good; 1 a test failed, crashed or hung; 2 wrong use, or something
@@ -24,19 +25,31 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
                              "the newest 7.x (make: KERNEL=)")
     parser.add_argument("--config", metavar="A,B", default="", type=comma_list,
                         help="Kconfig fragments of configs/ to lay over .kunitconfig (make: CONFIG=)")
-    parser.add_argument("--kunitconfig", metavar="PATH", type=Path,
-                        help="another file or directory in place of this project's .kunitconfig")
     parser.add_argument("--out", metavar="DIR", type=Path,
                         help="output directory; default out/KERNEL/CONFIG (make: O=)")
-    parser.add_argument("-j", "--jobs", metavar="N", type=positive, default=len(os.sched_getaffinity(0)),
-                        help="make jobs and UMLs at a time; default: the CPUs (make: J=)")
     parser.add_argument("-v", "--verbose", action="store_true",
                         help="show the whole build (make: V=1)")
+    add_build_options(parser)
+
+
+def add_build_options(parser: argparse.ArgumentParser) -> None:
+    """How a kernel is built, whichever it is."""
+    parser.add_argument("--kunitconfig", metavar="PATH", type=Path,
+                        help="another file or directory in place of this project's .kunitconfig")
+    parser.add_argument("-j", "--jobs", metavar="N", type=positive, default=len(os.sched_getaffinity(0)),
+                        help="make jobs and UMLs at a time; default: the CPUs (make: J=)")
     parser.add_argument("--make-option", metavar="X=Y", action="append", default=[],
                         help="for the kernel's make, such as LLVM=1 or CC=gcc-12; may be repeated")
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Which cases, and what is shown of them."""
+    add_case_options(parser)
+    parser.add_argument("-q", "--quiet", action="store_true",
+                        help="only the verdict, without kunit.py's own results")
+
+
+def add_case_options(parser: argparse.ArgumentParser) -> None:
     """Which cases, and how long they may be silent."""
     parser.add_argument("--filter", metavar="GLOB", default="", type=comma_list,
                         help="cases to run, such as 'swap_alloc.*' or 'swap_io.read*,swap_swapon' "
@@ -46,8 +59,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel-arg", metavar="ARG", action="append", default=[],
                         help="for the UML's command line, such as mem=512M; may be repeated "
                              "(make: KUNIT_ARGS='mem=512M ...')")
-    parser.add_argument("-q", "--quiet", action="store_true",
-                        help="only the verdict, without kunit.py's own results")
 
 
 def comma_list(text: str) -> list[str]:
@@ -84,19 +95,24 @@ class Parser(argparse.ArgumentParser):
 
 def make_parser() -> Parser:
     """All verbs. A module with more verbs has a VERBS of its own."""
-    from . import coverage_verbs, verbs
+    from . import coverage_verbs, matrix, presence, verbs
     parser = Parser(prog="swap-kunit", epilog=EPILOG, allow_abbrev=False,
                     description="Run KUnit suites against the real swap code of a Linux kernel, "
                                 "built for ARCH=um.")
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True,
                                      parser_class=Parser)
-    for name, (function, parts, text) in {**verbs.VERBS, **coverage_verbs.VERBS}.items():
+    every = {**verbs.VERBS, **matrix.VERBS, **presence.VERBS, **coverage_verbs.VERBS}
+    for name, (function, parts, text) in every.items():
         verb = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
                                    epilog=EPILOG, allow_abbrev=False)
         if "kernel" in parts:
             add_kernel_options(verb)
+        if "build" in parts:
+            add_build_options(verb)
         if "run" in parts:
             add_run_options(verb)
+        if "cases" in parts:
+            add_case_options(verb)
         for part in parts:
             if callable(part):
                 part(verb)
@@ -115,6 +131,8 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGHUP, stop)
     sys.stdout.reconfigure(errors="backslashreplace")
     args = make_parser().parse_args(argv)
+    if hasattr(args, "make_option"):
+        args.make_option = toolchain.from_environment(args.make_option)
     try:
         return args.function(args)
     except SwapKunitError as error:

@@ -11,10 +11,10 @@ _swap_kunit()
 	--ksrc|--out|--tree|--kunitconfig)
 		mapfile -t COMPREPLY < <(compgen -o dirnames -- "$current")
 		return ;;
-	--config)
+	--config|--configs)
 		words=$(cd "$top/configs" && printf '%s ' *.config)
 		words=${words//.config/} ;;
-	--kernel)
+	--kernel|--kernels)
 		words=$(sed -n 's/^series = "\(.*\)"/\1/p' "$top/configs/kernels.toml") ;;
 	*)
 		if [ "$COMP_CWORD" = 1 ]; then

@@ -86,14 +86,19 @@ class Layout:
                 file.truncate(0)
 
 
-def default_out(kernel: Kernel, fragments: list[str]) -> Path:
-    """out/KERNEL/CONFIG in the repo, or in the cache where make could not work there."""
+def default_top() -> Path:
+    """out in the repo, or in the cache where make could not work there."""
     top = REPO / "out"
     if re.search(r"[\s:]", str(top)) or not os.access(REPO, os.W_OK):
-        top = cache_dir() / "out" / short_hash(str(REPO))
+        return cache_dir() / "out" / short_hash(str(REPO))
+    return top
+
+
+def default_out(kernel: Kernel, fragments: list[str], top: Path | None = None) -> Path:
+    """KERNEL/CONFIG in top, or in default_top()."""
     name = kernel.series
     if kernel.given:
         base = re.sub(r"[^\w.+-]", "_", kernel.path.name)[:40]
         name = f"{base}-{short_hash(os.path.realpath(kernel.path))}"
     config = "+".join(re.sub(r"[^\w.+-]", "_", part) for part in fragments) or "default"
-    return top / name / config
+    return (top or default_top()) / name / config

@@ -2,8 +2,8 @@
 """From KTAP log to results: kunit.py parses, we read its JSON and add what it leaves out.
 
 Files written into the output directory: ktap.log, results.json (KernelCI form, as
-kunit.py makes it, with the kernel filled in), junit.xml and decisions.txt. None of
-them holds a time, so that two equal runs give equal files.
+kunit.py makes it, with the kernel filled in), junit.xml, decisions.txt and
+summary.json. None of them holds a time, so that two equal runs give equal files.
 """
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ PASS, FAIL, SKIPPED = "passed", "failed", "skipped"
 # The lines of a crash that tell where it was; UML marks what it is not sure of with a "?".
 TRACE = re.compile(r"FAILED at|kernel report: |(BUG|WARNING|KASAN)\b.*: |RIP: |^\[<[0-9a-f]+>\] (?!\? )")
 STATUS = {"PASS": PASS, "SKIP": SKIPPED}
+SUMMARY = "summary.json"
 
 
 @dataclass
@@ -168,6 +169,25 @@ def write_decisions(layout: Layout, results: Results) -> int:
     text = "".join(f"{line}\n" for line in results.decisions)
     (layout.out / "decisions.txt").write_text(text)
     return len(results.decisions)
+
+
+def write_summary(layout: Layout, kernel: Kernel, config: list[str], report: Report,
+                  interrupted: bool) -> None:
+    """summary.json: the run's numbers, for whoever compares runs."""
+    summary = {"kernel": kernel.version, "config": config, "interrupted": interrupted,
+               **{status: report.count(status) for status in (PASS, FAIL, SKIPPED)},
+               "known_bugs": sum(bool(leaf.known) for leaf in report.leaves),
+               "failures": [leaf.name for leaf in report.leaves if leaf.status == FAIL and not leaf.known],
+               "fixed": report.fixed}
+    (layout.out / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n")
+
+
+def read_summary(layout: Layout) -> dict:
+    """What write_summary() left, or an empty dict."""
+    try:
+        return json.loads((layout.out / SUMMARY).read_text())
+    except (OSError, ValueError):
+        return {}
 
 
 def write_junit(layout: Layout, leaves: list[Leaf]) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator
 
-from . import build, deps, fragments, known_bugs, results as results_module, run, source, tree
+from . import build, deps, fragments, known_bugs, presence, results as results_module, run, source, toolchain, tree
 from .build import BuildOptions
 from .fragments import KunitConfig
 from .kernel import Kernel, examine, version_key
@@ -81,7 +81,7 @@ def open_session(request: Request) -> Session:
     started = time.monotonic()
     for name in request.config:
         fragments.find(name, CONFIGS)
-    deps.require(deps.BUILD)
+    deps.require({**deps.BUILD, **toolchain.programs(request.make_options)})
     if request.ksrc is not None:
         kernel = examine(request.ksrc)
     else:
@@ -103,6 +103,7 @@ def lay_tree(session: Session) -> list[str]:
 
 def build_kernel(session: Session) -> None:
     """Overlay, Kconfig and vmlinux. Raises SwapKunitError or UntestableKernel."""
+    (session.layout.out / results_module.SUMMARY).unlink(missing_ok=True)
     stale = lay_tree(session)
     with session.stage("build"):
         base = session.request.kunitconfig or session.layout.tree / tree.OWN_DIR
@@ -131,9 +132,12 @@ def make_report(session: Session, results: Results) -> Report:
         leaves = results_module.parse(session.layout, results, session.kernel,
                                       parser_of(session), session.request.quiet)
         bugs = known_bugs.load(CONFIGS / "known_bugs", session.kernel.series)
+        leaves += presence.missing_leaves(session.kernel)
         report = known_bugs.apply(leaves, bugs)
         results_module.write_decisions(session.layout, results)
         results_module.write_junit(session.layout, report.leaves)
+        results_module.write_summary(session.layout, session.kernel, session.request.config, report,
+                                     results.interrupted)
     return report
 
 

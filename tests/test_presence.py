@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mechanisms: what the probe finds, and what a known kernel must have."""
+from __future__ import annotations
+
+import json
+import subprocess
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from swapkunit import presence, source
+from swapkunit.errors import SwapKunitError
+from swapkunit.kernel import Kernel
+
+from .support import REPO, Scratch, make_kernel
+
+CLUSTERS = "int cluster_alloc_swap_entry(void)\n{\n\treturn SWP_PAGE_DISCARD;\n}\nint frag_clusters;\n"
+
+
+class Presence(Scratch):
+    """On a miniature kernel with two mechanisms."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.tree = make_kernel(self.top / "linux", **{"mm/swapfile.c": CLUSTERS})
+        self.fetched = Kernel(self.tree, "7.3.4", "Debian package", False)
+
+    def known(self, **mechanisms: list[str]) -> object:
+        """kernels.toml with these mechanisms, series 7 written as s7."""
+        by_series = {name[1:].replace("_", "."): names for name, names in mechanisms.items()}
+        return mock.patch("swapkunit.source.known_kernels",
+                          return_value=source.Known("7", [], {}, by_series))
+
+    def test_table(self) -> None:
+        done = self.program("presence", "--ksrc", self.tree)
+        self.assertEqual(done.status, 0, done.output)
+        lines = done.output.splitlines()
+        self.assertEqual(lines[0], f"Linux 7.3.4, given directory {self.tree}")
+        marks = {line.split()[0]: line.split()[1] for line in lines[3:]}
+        self.assertEqual({name for name, mark in marks.items() if mark == "yes"},
+                         {"CLUSTER_ALLOCATOR", "NONFULL_FIRST"})
+        self.assertEqual(marks["SLOT_CACHE"], "-")
+        self.assertIn("nonfull clusters before free ones", done.output)
+        self.assertFalse((self.tree / "mm/kunit").exists())
+
+    def test_json(self) -> None:
+        done = subprocess.run(["make", "-C", REPO, "-s", "presence", f"KSRC={self.tree}", "JSON=1"],
+                              capture_output=True, text=True, check=True)
+        told = json.loads(done.stdout)
+        self.assertEqual(told["kernel"], "7.3.4")
+        there = {entry["name"] for entry in told["mechanisms"] if entry["there"]}
+        self.assertEqual(there, {"CLUSTER_ALLOCATOR", "NONFULL_FIRST"})
+
+    def test_wrong_use(self) -> None:
+        done = self.program("presence", "--ksrc", self.top)
+        self.assertEqual(done.status, 2)
+        self.assertIn("not a kernel tree", done.output)
+        self.assertEqual(self.program("presence", "--ksrc", self.tree, "--kernel", "7").status, 2)
+
+    def test_missing_one_fails_a_known_kernel(self) -> None:
+        with self.known(s7=["NONFULL_FIRST", "SLOT_CACHE"]):
+            leaves = presence.missing_leaves(self.fetched)
+        self.assertEqual([(leaf.name, leaf.status) for leaf in leaves], [("mechanism.SLOT_CACHE", "failed")])
+        self.assertIn("the probe does not find it in Linux 7.3.4: slot cache", leaves[0].text[0])
+        with self.known(s7=["NONFULL_FIRST"]):
+            self.assertEqual(presence.missing_leaves(self.fetched), [])
+
+    def test_given_trees_and_other_series_are_free(self) -> None:
+        given = Kernel(self.tree, "7.3.4", "given directory", True)
+        with self.known(s7=["SLOT_CACHE"], s6_12=["SLOT_CACHE"]):
+            self.assertEqual(presence.missing_leaves(given), [])
+            self.assertEqual(presence.missing_leaves(Kernel(self.tree, "6.18.1", "", False)), [])
+            self.assertEqual(len(presence.missing_leaves(Kernel(self.tree, "6.12.1", "", False))), 1)
+
+    def test_name_the_probe_does_not_know(self) -> None:
+        with self.known(s7=["NO_SUCH"]), self.assertRaisesRegex(SwapKunitError, "NO_SUCH"):
+            presence.find(self.fetched)
+
+    def test_probe_that_fails(self) -> None:
+        with mock.patch.object(presence, "PROBE", Path("/nowhere.py")), \
+                self.assertRaisesRegex(SwapKunitError, "failed as shown above"):
+            presence.find(self.fetched)
+
+    def test_every_listed_mechanism_is_one_the_probe_knows(self) -> None:
+        known = {entry.name for entry in presence.find(Kernel(self.tree, "1.0", "", True))}
+        listed = source.known_kernels().mechanisms
+        self.assertEqual(list(listed), ["7", "6.12", "6.1", "5.10"])
+        for series, names in listed.items():
+            self.assertTrue(names, series)
+            self.assertLessEqual(set(names), known, series)
+
+
+if __name__ == "__main__":
+    unittest.main()
