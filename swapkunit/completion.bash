@@ -4,7 +4,7 @@
 _swap_kunit()
 {
 	local program=${COMP_WORDS[0]} verb=${COMP_WORDS[1]} last=${COMP_WORDS[COMP_CWORD-1]}
-	local current=${COMP_WORDS[COMP_CWORD]} top words
+	local current=${COMP_WORDS[COMP_CWORD]} top words list=
 	top=$(dirname "$(readlink -f "$(command -v "$program")")")
 
 	case $last in
@@ -13,9 +13,12 @@ _swap_kunit()
 		return ;;
 	--config|--configs)
 		words=$(cd "$top/configs" && printf '%s ' *.config)
-		words=${words//.config/} ;;
+		words=${words//.config/}
+		[ "$last" = --config ] || words="plain $words"
+		list=${current%"${current##*,}"} ;;
 	--kernel|--kernels)
-		words=$(sed -n 's/^series = "\(.*\)"/\1/p' "$top/configs/kernels.toml") ;;
+		words=$(sed -n 's/^series = "\(.*\)"/\1/p' "$top/configs/kernels.toml")
+		[ "$last" = --kernel ] || list=${current%"${current##*,}"} ;;
 	*)
 		if [ "$COMP_CWORD" = 1 ]; then
 			words=$("$program" --help | sed -n 's/^    \([a-z]\+\) .*/\1/p')
@@ -23,6 +26,7 @@ _swap_kunit()
 			words=$("$program" "$verb" --help | grep -o -- '--[a-z-]*' | sort -u)
 		fi ;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+	# list: what stands before the last comma of a comma list
+	mapfile -t COMPREPLY < <(compgen -P "$list" -W "$words" -- "${current#"$list"}")
 }
 complete -F _swap_kunit swap-kunit ./swap-kunit

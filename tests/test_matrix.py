@@ -17,7 +17,7 @@ from swapkunit.errors import SwapKunitError
 from swapkunit.kernel import Kernel
 from swapkunit.matrix import Cell
 
-from .support import REPO, Scratch, make_kernel, processes_with, write
+from .support import MAKEFILE, REPO, Scratch, make_kernel, processes_with, write
 
 
 class Plan(unittest.TestCase):
@@ -133,6 +133,24 @@ class Running(Scratch):
         self.assertEqual((status, lines[-1]), (2, "2 passed, 1 failed, 2 skipped"), lines)
         self.assertEqual(self.cells()["nowhere plain"]["state"], "no kernel")
         self.assertIn("there is no such directory", self.cells()["nowhere plain"]["why"])
+
+    def test_fetched_kernels_are_named_exactly(self) -> None:
+        make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1~bpo1")
+        make_kernel(self.top / "cache/kernels/linux-source-6.18_6.18.9-1",
+                    Makefile=MAKEFILE.replace("= 7", "= 6").replace("= 3", "= 18").replace("= 4", "= 9"))
+        done = self.program("matrix", "--kernels", "6.18,7,7.3", "--out", self.out)
+        self.assertIn("--kernel 7.3.4-1~bpo1", done.output.replace("'", ""))
+        self.assertIn("7.3 and 7 are one kernel", done.output)
+        self.assertEqual([(cell["version"], cell["status"]) for cell in self.cells().values()],
+                         [("6.18.9", 0), ("7.3.4", 1)], done.output)
+        self.assertTrue((self.out / "6.18/default/results.json").exists())
+
+    def test_two_kernels_of_one_series_are_not_mixed(self) -> None:
+        for version in ("7.3.4-1", "7.3.9-1"):
+            make_kernel(self.top / f"cache/kernels/linux-source-7.3_{version}")
+        self.program("matrix", "--kernels", "7.3.4,7.3.9", "--out", self.out)
+        self.assertEqual([cell["status"] for cell in self.cells().values()], [1, 2])
+        self.assertIn("give one kernel of a series at a time", self.cells()["7.3.9 plain"]["why"])
 
     def test_one_kernel_named_twice_is_run_once(self) -> None:
         status, lines = self.matrix("--ksrc", self.two)

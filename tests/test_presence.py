@@ -2,6 +2,8 @@
 """Mechanisms: what the probe finds, and what a known kernel must have."""
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 import unittest
@@ -65,6 +67,21 @@ class Presence(Scratch):
         with self.known(s7=["NONFULL_FIRST"]):
             self.assertEqual(presence.missing_leaves(self.fetched), [])
 
+    def test_verdict_of_a_fetched_kernel_names_what_is_missing(self) -> None:
+        make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1", **{"mm/swapfile.c": CLUSTERS})
+        done = self.program("run", "--kernel", "7.3", "--out", self.top / "out")
+        lines = done.output.splitlines()
+        lacking = len(source.known_kernels().mechanisms["7"]) - 2
+        self.assertEqual((done.status, lines[-1]), (1, f"1 passed, {lacking} failed, 0 skipped"), done.output)
+        self.assertIn("failed     mechanism.SWAP_TABLE", lines)
+        self.assertNotIn("mechanism.NONFULL_FIRST", done.output)
+        self.assertIn('name="SWAP_TABLE"', (self.top / "out/junit.xml").read_text())
+        done = self.program("presence", "--kernel", "7.3")
+        self.assertEqual(done.status, 1)
+        self.assertRegex(done.output, r"SWAP_TABLE +MISSING")
+        given = self.program("run", "--ksrc", self.tree, "--out", self.top / "out2")
+        self.assertEqual((given.status, given.output.splitlines()[-1]), (0, "1 passed, 0 failed, 0 skipped"))
+
     def test_given_trees_and_other_series_are_free(self) -> None:
         given = Kernel(self.tree, "7.3.4", "given directory", True)
         with self.known(s7=["SLOT_CACHE"], s6_12=["SLOT_CACHE"]):
@@ -78,7 +95,7 @@ class Presence(Scratch):
 
     def test_probe_that_fails(self) -> None:
         with mock.patch.object(presence, "PROBE", Path("/nowhere.py")), \
-                self.assertRaisesRegex(SwapKunitError, "failed as shown above"):
+                contextlib.redirect_stderr(io.StringIO()), self.assertRaisesRegex(SwapKunitError, "failed as shown above"):
             presence.find(self.fetched)
 
     def test_every_listed_mechanism_is_one_the_probe_knows(self) -> None:
