@@ -117,6 +117,7 @@ MECHANISMS = (
 # Statics of the swap files that only an accessor can see: API, found by name.
 STATICS = {
     "SWAP_VMA_RA_WIN": ("mm/swap_state.c", r"\bswap_vma_ra_win\b"),
+    "ZSWAP_SHRINK_WORK": ("mm/zswap.c", r"\bzswap_shrink_work\b"),
     "SWAP_NR_ORDERS": ("include/linux/swap.h", r"\bSWAP_NR_ORDERS\b"),
 }
 

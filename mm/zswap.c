@@ -46,7 +46,11 @@ void swap_kunit_zswap_limit(unsigned int percent)
 /* Wait until the worker that shrinks a full pool has nothing to do. */
 void swap_kunit_zswap_settle(void)
 {
+#if SWAP_API_ZSWAP_SHRINK_WORK
 	flush_work(&zswap_shrink_work);
+#else
+	flush_workqueue(shrink_wq);
+#endif
 }
 
 #if SWAP_MECHANISM_ZSWAP_DECOMPRESS_ERROR
