@@ -147,5 +147,23 @@ PROBE(MM_SWAP_H)		/* the swap files' own header */
 PROBE(FILE_OPEN_ROOT_PATH)
 void *probe(struct path *root) { return file_open_root(root, "x", 0, 0); }
 
+PROBE(ZSWPOUT)
+int probe(void) { return ZSWPOUT + ZSWPIN; }
+
+PROBE(ZSWPWB)
+int probe(void) { return ZSWPWB; }
+
+PROBE(VMA_START_WRITE)		/* mappings have a lock of their own */
+void probe(struct vm_area_struct *vma) { vma_start_write(vma); }
+
+PROBE(READ_FOLIO)		/* else a_ops->readpage */
+void *probe(const struct address_space_operations *ops) { return (void *)ops->read_folio; }
+
+PROBE(SWAP_RW)			/* else a_ops->direct_IO writes swap, and ->readpage reads it */
+void *probe(const struct address_space_operations *ops) { return (void *)ops->swap_rw; }
+
+PROBE(KI_COMPLETE_RET2)
+void probe(struct kiocb *iocb) { iocb->ki_complete(iocb, 0, 0); }
+
 PROBE(SWPOUT_ZERO)
 int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }

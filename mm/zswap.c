@@ -49,7 +49,8 @@ void swap_kunit_zswap_settle(void)
 #if SWAP_API_ZSWAP_SHRINK_WORK
 	flush_work(&zswap_shrink_work);
 #else
-	flush_workqueue(shrink_wq);
+	if (shrink_wq)
+		flush_workqueue(shrink_wq);
 #endif
 }
 
@@ -100,5 +101,17 @@ static atomic_long_t *swap_kunit_disk_swapins_of_root(void)
 long swap_kunit_disk_swapins(void)
 {
 	return atomic_long_read(swap_kunit_disk_swapins_of_root());
+}
+#else /* the pool shrinks itself, from its oldest page on */
+unsigned long swap_kunit_zswap_write_back(unsigned long nr)
+{
+	struct zswap_pool *pool = zswap_pool_current_get();
+	u64 before = zswap_written_back_pages;
+
+	while (pool && nr-- && !zpool_shrink(pool->zpool, 1, NULL))
+		;
+	if (pool)
+		zswap_pool_put(pool);
+	return zswap_written_back_pages - before;
 }
 #endif

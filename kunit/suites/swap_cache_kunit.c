@@ -23,7 +23,7 @@ static const struct swap_area_config cache_ssd = { .disk = &FAKE_DISK_SSD };
 
 static struct swap_area *cache_area(struct kunit *test)
 {
-	const struct cache_device *device = test->param_value;
+	const struct cache_device *device = swap_param(test);
 
 	return swap_area_on(test, &device->area);
 }

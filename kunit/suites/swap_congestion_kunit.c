@@ -67,7 +67,7 @@ static struct user_fault_thread *fault_eight(struct kunit *test, struct saturati
 /* Nothing completes, and still the next fault issues its whole window. */
 static void saturated_device_gets_whole_windows(struct kunit *test)
 {
-	const struct saturated_device *device = test->param_value;
+	const struct saturated_device *device = swap_param(test);
 	unsigned long ra = swap_vmstat(SWAP_RA);
 	struct user_fault_thread *first, *second;
 	struct saturation s;
@@ -94,7 +94,7 @@ static void saturated_device_gets_whole_windows(struct kunit *test)
 /* Once it is released, readahead goes on as if nothing had been. */
 static void released_device_is_as_before(struct kunit *test)
 {
-	const struct saturated_device *device = test->param_value;
+	const struct saturated_device *device = swap_param(test);
 	struct user_fault_thread *first;
 	struct saturation s;
 
@@ -117,7 +117,7 @@ static void released_device_is_as_before(struct kunit *test)
  */
 static void fault_ends_with_its_own_read(struct kunit *test)
 {
-	const struct saturated_device *device = test->param_value;
+	const struct saturated_device *device = swap_param(test);
 	struct user_fault_thread *first, *second;
 	unsigned int left = swap_has(READ_BATCHED) ? 1 : device->before + 1;
 	struct saturation s;
@@ -142,7 +142,7 @@ static void fault_ends_with_its_own_read(struct kunit *test)
 /* A fault on a neighbour under read waits for that read and issues none. */
 static void neighbour_under_read_is_not_read_again(struct kunit *test)
 {
-	const struct saturated_device *device = test->param_value;
+	const struct saturated_device *device = swap_param(test);
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
 	struct user_fault_thread *first, *second;
 	struct saturation s;
@@ -164,7 +164,7 @@ static void neighbour_under_read_is_not_read_again(struct kunit *test)
 /* Writes that do not complete: pages stay at hand, and reads pass them. */
 static void saturated_writes_keep_pages_at_hand(struct kunit *test)
 {
-	const struct saturated_device *device = test->param_value;
+	const struct saturated_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = device->disk, .clusters = 1 });
 	struct user_memory *mem = user_memory_new(test, 16);

@@ -41,7 +41,7 @@ static struct user_memory *swapped(struct kunit *test, struct user_memory *mem)
  */
 static void fault_reads_one_slot(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
 	unsigned long ra = swap_vmstat(SWAP_RA);
@@ -55,7 +55,7 @@ static void fault_reads_one_slot(struct kunit *test)
 /* A write fault frees its slot on every device. */
 static void write_fault_reads_one_slot(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
 
@@ -67,7 +67,7 @@ static void write_fault_reads_one_slot(struct kunit *test)
 /* A slot that others have too: it stays, in the swap cache, for them. */
 static void shared_slot(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
 	swp_entry_t entry = user_entry(mem, 20);
@@ -87,7 +87,7 @@ static void shared_slot(struct kunit *test)
 /* Shmem reads by slot; where it knows synchronous devices, the one slot. */
 static void shmem_fault(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = swapped(test, user_memory_shmem(test, 32));
 
@@ -100,7 +100,7 @@ static void shmem_fault(struct kunit *test)
 /* Single reads neither spend nor move what readahead remembers. */
 static void readahead_state_is_left_alone(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct vm_area_struct *vma;
 	struct user_memory *mem;
 
@@ -119,7 +119,7 @@ static void readahead_state_is_left_alone(struct kunit *test)
 /* Readahead itself, asked by slot, does not ask what device it is. */
 static void readahead_by_slot_reads_its_window(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
 	struct folio *folio;
@@ -139,7 +139,7 @@ static void readahead_by_slot_reads_its_window(struct kunit *test)
  */
 static void willneed_then_fault(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = swapped(test, user_memory_new(test, 16));
 
@@ -155,7 +155,7 @@ static void willneed_then_fault(struct kunit *test)
 /* Writes to a synchronous device go out one by one; pages are free at once. */
 static void writes_are_not_batched(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = user_memory_new(test, 8);
 	unsigned int page;
@@ -172,7 +172,7 @@ static void writes_are_not_batched(struct kunit *test)
 /* A second fault on a slot under read does not read it again. */
 static void slot_under_read_is_read_once(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct user_fault_thread *first, *second;
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = swapped(test, user_memory_new(test, 4));
@@ -269,7 +269,7 @@ static void target_device_decides(struct kunit *test)
  */
 static void swapoff_reads_windows(struct kunit *test)
 {
-	const struct sync_device *device = test->param_value;
+	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	unsigned int page;
 	char one_by_one[160];

@@ -23,7 +23,7 @@ static const struct swap_area_config zswap_ssd = { .disk = &FAKE_DISK_SSD };
 
 static struct swap_area *zswap_area(struct kunit *test)
 {
-	const struct zswap_device *device = test->param_value;
+	const struct zswap_device *device = swap_param(test);
 
 	swap_kunit_set_zswap(true);
 	return swap_area_on(test, &device->area);
@@ -143,7 +143,7 @@ static struct folio *zswap_cached(struct kunit *test)
 /* What the slot's page reads, once it is out of the cache. */
 static u64 zswap_read_back(struct kunit *test, struct swap_area *area, struct folio *folio)
 {
-	swp_entry_t entry = folio->swap;
+	swp_entry_t entry = swap_folio_entry(folio);
 	u64 value;
 
 	swap_uncache_folio(folio);
