@@ -34,6 +34,28 @@ static inline bool swap_seam_zswap_load(struct folio *folio)
 #define zswap_load swap_seam_zswap_load
 #endif
 
+#if SWAP_API_FRONTSWAP
+static inline int swap_seam_frontswap_store(struct page *page)
+{
+	swp_entry_t entry = { .val = page_private(page) };
+	int ret = frontswap_store(page);
+
+	swap_seam_zswap_stored(entry, !ret);
+	return ret;
+}
+#define frontswap_store swap_seam_frontswap_store
+
+static inline int swap_seam_frontswap_load(struct page *page)
+{
+	swp_entry_t entry = { .val = page_private(page) };
+	int ret = frontswap_load(page);
+
+	swap_seam_zswap_loaded(entry, !ret);
+	return ret;
+}
+#define frontswap_load swap_seam_frontswap_load
+#endif
+
 #include "page_io_real.c"
 
 /* Does the running task count as stalled on memory? */

@@ -115,6 +115,7 @@ void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 		     struct swap_slot_facts *facts);
 bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
 			struct swap_cluster_facts *facts);
+unsigned int swap_kunit_lists(void);
 void swap_kunit_walk_lists(struct swap_info_struct *si,
 			   void (*visit)(void *ctx, enum swap_list list,
 					 unsigned int order, unsigned int cluster),
@@ -127,6 +128,7 @@ bool swap_kunit_proc_swaps_changed(int *event);
 int swap_kunit_allocations(void);
 /* These act. */
 void swap_kunit_drain_hints(void);
+void swap_kunit_start_at(struct swap_info_struct *si, unsigned long offset);
 unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *folio);
 void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force);
 void swap_kunit_set_writeok(struct swap_info_struct *si, bool on);

@@ -25,6 +25,31 @@ static inline swp_entry_t swap_seam_note_alloc(swp_entry_t entry, unsigned int n
 	(swap_seam_fail_swapin_alloc() ? NULL : vma_alloc_folio_noprof(__VA_ARGS__))
 #endif
 
+#if SWAP_API_VMA_ALLOC_FOLIO_HUGEPAGE
+static inline struct folio *swap_seam_vma_alloc_folio(gfp_t gfp, int order,
+						      struct vm_area_struct *vma,
+						      unsigned long addr, bool hugepage)
+{
+	return swap_seam_fail_swapin_alloc() ? NULL :
+	       vma_alloc_folio(gfp, order, vma, addr, hugepage);
+}
+#undef vma_alloc_folio
+#define vma_alloc_folio swap_seam_vma_alloc_folio
+#elif SWAP_API_ALLOC_PAGE_VMA
+static inline struct page *swap_seam_alloc_page_vma(gfp_t gfp, struct vm_area_struct *vma,
+						    unsigned long addr)
+{
+	return swap_seam_fail_swapin_alloc() ? NULL : alloc_page_vma(gfp, vma, addr);
+}
+#undef alloc_page_vma
+#define alloc_page_vma swap_seam_alloc_page_vma
+#endif
+
+#if !SWAP_API_FOLIO
+#define mem_cgroup_charge(...) \
+	(swap_seam_fail_swapin_charge() ? -ENOMEM : mem_cgroup_charge(__VA_ARGS__))
+#endif
+
 #define mem_cgroup_swapin_charge_folio(...) \
 	(swap_seam_fail_swapin_charge() ? -ENOMEM : \
 	 mem_cgroup_swapin_charge_folio(__VA_ARGS__))
@@ -85,6 +110,18 @@ void swap_kunit_reset_readahead(void)
 	atomic_set(&swapin_readahead_hits, 0);
 }
 
+#if !SWAP_API_SWAP_VMA_RA_WIN
+static pmd_t *swap_kunit_page_table(struct mm_struct *mm, unsigned long addr)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d = p4d_alloc(mm, pgd, addr);
+	pud_t *pud = p4d ? pud_alloc(mm, p4d, addr) : NULL;
+	pmd_t *pmd = pud ? pmd_alloc(mm, pud, addr) : NULL;
+
+	return pmd && !pte_alloc(mm, pmd) ? pmd : NULL;
+}
+#endif
+
 /**
  * swap_kunit_vma_window() - ask swap_vma_ra_win() for its window
  * @vma: the mapping; its readahead state moves on, as in a fault
@@ -103,7 +140,8 @@ unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long add
 #else
 	struct vma_swap_readahead ra_info = { .win = 1 };
 
-	vmf.pmd = mm_find_pmd(vma->vm_mm, vmf.address);
+	/* It looks at the page table, which the fault has made. */
+	vmf.pmd = swap_kunit_page_table(vma->vm_mm, vmf.address);
 	if (!vmf.pmd)
 		return 0;
 	swap_ra_info(&vmf, &ra_info);

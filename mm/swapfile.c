@@ -127,7 +127,7 @@ void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts)
 #if SWAP_API_SWAP_GLOBAL_CLUSTER
 	facts->global_cluster = si->global_cluster;
 #endif
-	if (SWAP_API_SWAP_CLUSTER_LISTS && si->cluster_info)
+	if (si->cluster_info)
 		facts->clusters = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER);
 }
 
@@ -199,6 +199,19 @@ void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 		facts->count = swp_swapcount(swp_entry(si->type, offset));
 }
 #endif
+
+/* The lists of clusters this kernel has, as BIT()s of enum swap_list. */
+unsigned int swap_kunit_lists(void)
+{
+	unsigned int lists = 0;
+
+	if (SWAP_API_SWAP_CLUSTER_INDEX_LISTS)
+		lists = BIT(SWAP_LIST_FREE) | BIT(SWAP_LIST_DISCARD);
+	if (SWAP_API_SWAP_CLUSTER_LISTS)
+		lists = BIT(SWAP_LIST_FREE) | BIT(SWAP_LIST_NONFULL) | BIT(SWAP_LIST_FRAG) |
+			BIT(SWAP_LIST_FULL) | BIT(SWAP_LIST_DISCARD);
+	return lists;
+}
 
 #if SWAP_API_SWAP_CLUSTER_LISTS
 static enum swap_list swap_kunit_list_of(const struct swap_cluster_info *ci)
@@ -350,18 +363,51 @@ void swap_kunit_zero_lists(struct swap_info_struct *si)
 	memset(si->nonfull_clusters, 0, sizeof(si->nonfull_clusters));
 	memset(si->frag_clusters, 0, sizeof(si->frag_clusters));
 }
-#else /* no lists of clusters: nothing to walk, nothing to reclaim */
+#else /* free clusters, and those to be discarded; nothing to reclaim */
+static void swap_kunit_walk_list(struct swap_info_struct *si, struct swap_cluster_list *head,
+				 enum swap_list list,
+				 void (*visit)(void *ctx, enum swap_list list,
+					       unsigned int order, unsigned int cluster),
+				 void *ctx)
+{
+	unsigned int left = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER);
+	struct swap_cluster_info *ci = &head->head;
+
+	if (cluster_list_empty(head))
+		return;
+	do {
+		visit(ctx, list, 0, cluster_next(ci));
+		ci = si->cluster_info + cluster_next(ci);
+	} while (ci != si->cluster_info + cluster_next(&head->tail) && left--);
+}
+
 void swap_kunit_walk_lists(struct swap_info_struct *si,
 			   void (*visit)(void *ctx, enum swap_list list,
 					 unsigned int order, unsigned int cluster),
 			   void *ctx)
 {
+	if (!si->cluster_info)
+		return;
+	spin_lock(&si->lock);
+	swap_kunit_walk_list(si, &si->free_clusters, SWAP_LIST_FREE, visit, ctx);
+	swap_kunit_walk_list(si, &si->discard_clusters, SWAP_LIST_DISCARD, visit, ctx);
+	spin_unlock(&si->lock);
 }
 
 bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
 			struct swap_cluster_facts *facts)
 {
-	return false;
+	struct swap_cluster_info *ci = si->cluster_info;
+
+	if (!ci)
+		return false;
+	ci += cluster;
+	spin_lock(&ci->lock);
+	facts->count = cluster_is_free(ci) ? 0 : cluster_count(ci);
+	facts->order = 0;
+	facts->flagged = cluster_is_free(ci) ? SWAP_LIST_FREE : SWAP_LIST_NONE;
+	spin_unlock(&ci->lock);
+	return true;
 }
 
 void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
@@ -410,6 +456,24 @@ void swap_kunit_drain_hints(void)
 #endif
 #if SWAP_MECHANISM_SLOT_CACHE
 	swap_kunit_disable_slot_cache();
+#endif
+}
+
+/**
+ * swap_kunit_start_at() - where the search for a slot begins in a new area
+ * @si: the area, just switched on
+ * @offset: from here on
+ *
+ * Where the kernel would begin at random, to level wear.
+ */
+void swap_kunit_start_at(struct swap_info_struct *si, unsigned long offset)
+{
+#if SWAP_API_SWAP_CLUSTER_NEXT_CPU
+	unsigned int cpu;
+
+	if (si->cluster_next_cpu)
+		for_each_possible_cpu(cpu)
+			per_cpu(*si->cluster_next_cpu, cpu) = offset;
 #endif
 }
 

@@ -35,7 +35,7 @@ static bool cache_synchronous(struct swap_area *area)
 
 static unsigned long cache_pages(void)
 {
-	return global_node_page_state(NR_SWAPCACHE);
+	return total_swapcache_pages();
 }
 
 /* Out, and the writes done only after reclaim has looked, where it does not wait. */

@@ -499,8 +499,10 @@ static void window_over_two_devices(struct kunit *test)
 static void closed_device_is_left_out(struct kunit *test)
 {
 	struct swap_area *second;
-	struct user_memory *mem = memory_on_two(test, &ssd_first, 8, &second);
+	struct user_memory *mem;
 
+	SWAP_REQUIRE(test, AREA_USERS);
+	mem = memory_on_two(test, &ssd_first, 8, &second);
 	swap_kunit_kill_users(second->si);
 	user_fault(mem, 2);
 	SWAP_EXPECT_DECISIONS(test, NULL, "a/R0:0+4!1");
@@ -524,9 +526,11 @@ static bool count_pins(void)
 static void neighbours_device_is_pinned(struct kunit *test)
 {
 	struct swap_area *second;
-	struct user_memory *mem = memory_on_two(test, &ssd_first, 8, &second);
+	struct user_memory *mem;
 	unsigned int i;
 
+	SWAP_REQUIRE(test, READAHEAD_PINS);
+	mem = memory_on_two(test, &ssd_first, 8, &second);
 	pinned_area = second->si;
 	nr_pins = 0;
 	swap_arm_seams(test)->fail_swapin_alloc = count_pins;
