@@ -181,5 +181,8 @@ void *probe(const struct address_space_operations *ops) { return (void *)ops->sw
 PROBE(KI_COMPLETE_RET2)
 void probe(struct kiocb *iocb) { iocb->ki_complete(iocb, 0, 0); }
 
+PROBE(SWAP_SWAPCOUNT)		/* else __swp_swapcount(entry) */
+int probe(struct swap_info_struct *si, swp_entry_t entry) { return swap_swapcount(si, entry); }
+
 PROBE(SWPOUT_ZERO)
 int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }

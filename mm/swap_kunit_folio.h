@@ -10,9 +10,11 @@
 
 #if !SWAP_API_FOLIO
 #include <linux/memcontrol.h>
+#include <linux/migrate.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/swap.h>
+#include "internal.h"
 
 struct folio {
 	struct page page;
@@ -67,7 +69,19 @@ SWAP_FOLIO_CALL(void, __folio_set_locked, __SetPageLocked)
 SWAP_FOLIO_CALL(void, __folio_set_swapbacked, __SetPageSwapBacked)
 SWAP_FOLIO_CALL(void, folio_add_lru, lru_cache_add)
 SWAP_FOLIO_CALL(int, folio_free_swap, try_to_free_swap)
+SWAP_FOLIO_CALL(void, folio_putback_lru, putback_lru_page)
 #undef SWAP_FOLIO_CALL
+
+static inline bool folio_isolate_lru(struct folio *folio)
+{
+	return !isolate_lru_page(&folio->page);
+}
+
+static inline int migrate_folio(struct address_space *mapping, struct folio *to,
+				struct folio *from, enum migrate_mode mode)
+{
+	return migrate_page(mapping, &to->page, &from->page, mode);
+}
 
 #define mem_cgroup_charge(folio, mm, gfp)	mem_cgroup_charge(&(folio)->page, mm, gfp)
 #define remove_mapping(mapping, folio)		remove_mapping(mapping, &(folio)->page)

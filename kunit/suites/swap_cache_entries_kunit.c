@@ -166,9 +166,12 @@ static void failed_charge_keeps_the_shadow(struct kunit *test)
 /* A device nobody can pin any more is not read from. */
 static void closed_device_is_not_read(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
-	struct user_memory *mem = swapped_memory(test, 4);
+	struct user_memory *mem;
+	struct swap_area *area;
 
+	SWAP_REQUIRE(test, AREA_USERS);
+	area = swap_area_on(test, &ssd);
+	mem = swapped_memory(test, 4);
 	swap_kunit_kill_users(area->si);
 	read_ahead(mem, 0, 4);
 	SWAP_EXPECT_DECISIONS(test, area, "");
@@ -237,7 +240,7 @@ SWAP_PARAMS(targets, targets);
 
 static void folio_to_read_into(struct kunit *test)
 {
-	const struct target_case *c = test->param_value;
+	const struct target_case *c = swap_param(test);
 	struct user_memory *mem;
 	struct folio *folio;
 	swp_entry_t target;

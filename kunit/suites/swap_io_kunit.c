@@ -515,7 +515,7 @@ static void io_see_stall(struct fake_disk *disk, const struct fake_bio *bio, voi
 /* Waiting for a page that was in use is a stall on memory; for a cold one not. */
 static void stall_is_for_the_workingset(struct kunit *test)
 {
-	const struct io_warmth *warmth = test->param_value;
+	const struct io_warmth *warmth = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &io_zram);
 	struct user_memory *mem = user_memory_new(test, 1);
 	bool stalled = false;

@@ -21,7 +21,7 @@ static const struct swap_area_config shmem_zram = { .disk = &FAKE_DISK_ZRAM };
 
 static struct swap_area *shmem_area(struct kunit *test)
 {
-	const struct shmem_device *device = test->param_value;
+	const struct shmem_device *device = swap_param(test);
 
 	return swap_area_on(test, &device->area);
 }
