@@ -667,16 +667,9 @@ static void fault_pins_the_area(struct kunit *test)
 				    "rule: a fault pins the area while its read is under way");
 
 	swap_off_start(&off, area);
-<<<<<<< HEAD
 	wait_until_begun(test);
-=======
-	while (total_swap_pages)
-		schedule_timeout_uninterruptible(1);
-	if (swap_has(AREA_USERS))
-		swap_area_wait_dying(area);
-	else
+	if (!swap_has(AREA_USERS))
 		swap_off_wait_briefly(&off);
->>>>>>> a97ded8 (kunit: 5.10 links: areas without a count of their users)
 	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
 			       "rule: swapoff waits for a read under way");
 	fake_disk_release(area->disk);
