@@ -285,7 +285,7 @@ SWAP_PARAMS(larges, larges);
 
 static void large_folio_to_read_into(struct kunit *test)
 {
-	const struct large_case *c = test->param_value;
+	const struct large_case *c = swap_param(test);
 	struct user_memory *mem;
 	struct swap_area *area;
 	struct folio *folio;
