@@ -120,8 +120,12 @@ MECHANISMS = (
               "swapoff asks its own flag whether the device was rotational"),
 )
 
-# Statics of the swap files that only an accessor can see: API, found by name.
+# Statics of the swap files that only an accessor can see, and calls of theirs that a
+# seam stands at: API, found by name.
 STATICS = {
+    "VMA_ALLOC_FOLIO_HUGEPAGE": ("mm/swap_state.c",
+                                 r"\bvma_alloc_folio\(\w+, 0, vma, addr, false\)"),
+    "ALLOC_PAGE_VMA": ("mm/swap_state.c", r"\balloc_page_vma\("),
     "SWAP_VMA_RA_WIN": ("mm/swap_state.c", r"\bswap_vma_ra_win\b"),
     "ZSWAP_SHRINK_WORK": ("mm/zswap.c", r"\bzswap_shrink_work\b"),
     "SWAP_NR_ORDERS": ("include/linux/swap.h", r"\bSWAP_NR_ORDERS\b"),

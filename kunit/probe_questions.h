@@ -66,12 +66,6 @@ unsigned int probe(struct swap_info_struct *si)
 PROBE(SWAP_CLUSTER_NEXT_CPU)	/* where each CPU looks for a slot next */
 unsigned int __percpu *probe(struct swap_info_struct *si) { return si->cluster_next_cpu; }
 
-PROBE(VMA_ALLOC_FOLIO_HUGEPAGE)
-void *probe(struct vm_area_struct *vma) { return vma_alloc_folio(GFP_KERNEL, 0, vma, 0, false); }
-
-PROBE(ALLOC_PAGE_VMA)
-void *probe(struct vm_area_struct *vma) { return alloc_page_vma(GFP_KERNEL, vma, 0); }
-
 PROBE(FRONTSWAP)		/* zswap sits behind it */
 int probe(struct page *page) { return frontswap_store(page) + frontswap_load(page); }
 
