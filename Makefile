@@ -7,6 +7,7 @@
 #   FILTER='swap_io.*'    which cases       O=dir       output directory
 #   J=n  jobs             V=1  whole build  LLVM=1 CC=gcc-12  for the kernel's make
 #   KUNIT_ARGS='mem=512M' for the UML's command line
+#   SHUFFLE=seed  each case alone, in random order (run)
 #   LINE=mm/swapfile.c:1137  for covers     UNCOVERED=1 RAISE=1  for coverage
 #   KERNELS=7,6.12 CONFIGS=plain,debug_vm  for matrix    JSON=1  for presence
 
@@ -27,8 +28,10 @@ suites = $(call opt,--filter,FILTER) $(if $(strip $(KUNIT_ARGS)),--kernel-arg=$(
 help:
 	@$(swap-kunit) --help
 
-run list:
-	@$(swap-kunit) $@ $(kernel) $(suites)
+run:
+	@$(swap-kunit) run $(kernel) $(suites) $(call opt,--shuffle,SHUFFLE)
+list:
+	@$(swap-kunit) list $(kernel) $(suites)
 build:
 	@$(swap-kunit) build $(kernel)
 tree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import shlex
 import signal
 import sys
@@ -45,6 +46,10 @@ def add_build_options(parser: argparse.ArgumentParser) -> None:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Which cases, and what is shown of them."""
     add_case_options(parser)
+    parser.add_argument("--shuffle", metavar="SEED", type=int, nargs="?",
+                        const=random.SystemRandom().randrange(1 << 32),
+                        help="each case in a UML of its own, in a random order; the seed is printed "
+                             "(make: SHUFFLE=SEED)")
     parser.add_argument("-q", "--quiet", action="store_true",
                         help="only the verdict, without kunit.py's own results")
 

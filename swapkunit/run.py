@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import random
 import re
 import selectors
 import time
@@ -21,12 +22,16 @@ BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
 
 @dataclass
 class RunOptions:
-    """filters: globs such as "swap_alloc.*"; timeout in seconds without a sign of life."""
+    """filters: globs such as "swap_alloc.*"; timeout in seconds without a sign of life.
+
+    shuffle: a seed; each case then has a UML of its own, in an order drawn from it.
+    """
 
     filters: list[str] = field(default_factory=list)
     timeout: float = 60.0
     jobs: int = 1
     kernel_args: list[str] = field(default_factory=list)
+    shuffle: int | None = None
 
 
 @dataclass
@@ -137,6 +142,13 @@ def plan(cases: list[str], chosen: list[str], filters: list[str], durations: dic
         else:
             jobs += [Job(suite, f"{suite}.{name}", [name]) for name in names]
     return sorted(jobs, key=lambda job: -durations.get(job.suite, 1e9))
+
+
+def plan_alone(chosen: list[str], seed: int) -> list[Job]:
+    """One job per case, in an order drawn from seed."""
+    jobs = [Job(case.split(".")[0], case, [case.split(".")[1]]) for case in chosen]
+    random.Random(seed).shuffle(jobs)
+    return jobs
 
 
 # -- running them ------------------------------------------------------------
@@ -278,14 +290,18 @@ def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | No
             old.unlink()
     durations = read_durations(layout)
     runner = Runner(binary or layout.vmlinux, logs, options)
-    jobs = plan(cases, chosen, options.filters, durations)
+    if options.shuffle is None:
+        jobs = plan(cases, chosen, options.filters, durations)
+    else:
+        print(f"each case alone, shuffled by seed {options.shuffle}", flush=True)
+        jobs = plan_alone(chosen, options.shuffle)
     shown = kernel_arguments([*options.kernel_args, "kunit.filter_glob=SUITE"])
     commands.show([binary or layout.vmlinux, *shown])
     complete = runner.run(jobs)
     results = gather(runner, cases, chosen)
     results.interrupted = not complete
     results.seconds = time.monotonic() - started
-    if complete and not options.filters:
+    if complete and not options.filters and options.shuffle is None:
         (layout.out / "durations.json").write_text(json.dumps(runner.seconds))
     return results
 

@@ -44,6 +44,7 @@ class Request:
     kunitconfig: Path | None = None
     make_options: list[str] = field(default_factory=list)
     kernel_args: list[str] = field(default_factory=list)
+    shuffle: int | None = None
 
 
 @dataclass
@@ -69,7 +70,8 @@ class Session:
     def run_options(self) -> RunOptions:
         """How the UMLs are started: the fragments' arguments, then the user's."""
         args = [*self.config.kernel_args, *self.request.kernel_args]
-        return RunOptions(self.request.filters, self.request.timeout, self.request.jobs, args)
+        return RunOptions(self.request.filters, self.request.timeout, self.request.jobs, args,
+                          self.request.shuffle)
 
     def build_options(self) -> BuildOptions:
         """How make is called."""

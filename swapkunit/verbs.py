@@ -24,7 +24,8 @@ def request_of(args: argparse.Namespace) -> Request:
     return Request(ksrc=args.ksrc, kernel=args.kernel, config=args.config or [], out=args.out,
                    jobs=args.jobs, verbose=args.verbose, kunitconfig=args.kunitconfig,
                    make_options=args.make_option, filters=getattr(args, "filter", None) or [],
-                   timeout=getattr(args, "timeout", 60.0), quiet=getattr(args, "quiet", False),
+                   timeout=getattr(args, "timeout", 60.0),
+                   shuffle=getattr(args, "shuffle", None), quiet=getattr(args, "quiet", False),
                    kernel_args=[word for arg in getattr(args, "kernel_arg", []) for word in arg.split()])
 
 

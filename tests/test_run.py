@@ -149,6 +149,13 @@ class Choosing(RunCase):
         jobs = run.plan(cases, cases, [], {"a": 1.0, "b": 2.0})
         self.assertEqual([job.suite for job in jobs], ["c", "b", "a"])
 
+    def test_shuffled_cases_are_alone_and_the_seed_decides(self) -> None:
+        cases = [f"a.c{n}" for n in range(20)]
+        jobs = run.plan_alone(cases, 7)
+        self.assertEqual(sorted(job.glob for job in jobs), sorted(cases))
+        self.assertNotEqual([job.glob for job in jobs], cases)
+        self.assertEqual(jobs, run.plan_alone(cases, 7))
+
     def test_kernel_arguments(self) -> None:
         self.assertIn("mem=256M", kernel_arguments([]))
         self.assertNotIn("mem=256M", kernel_arguments(["mem=1G"]))
