@@ -23,7 +23,10 @@ from .layout import Layout
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
 STAMP = "configured.json"
-NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|$)")
+NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
+                   r"\d+ (warning|error)s? generated|$)")
+MESSAGE = re.compile(r": (warning|(fatal )?error): ")
+BEFORE_MESSAGE = re.compile(r"^In file included from |: In function ")
 
 
 @dataclass
@@ -101,9 +104,11 @@ def kconfig_digest(layout: Layout) -> str:
     except FileNotFoundError:
         return ""
     for name in re.findall(r"^\t(\S*Kconfig\S*) ", listed, re.M):
+        # Relative to the tree, whatever directory make runs in.
         try:
-            info = os.stat(layout.build / name)
+            info = os.stat(layout.tree / name)
         except OSError:
+            digest.update(f"{name} is gone\n".encode())
             continue
         digest.update(f"{name} {info.st_mtime_ns} {info.st_size}\n".encode())
     return digest.hexdigest()
@@ -157,7 +162,7 @@ def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str
 def check_build(layout: Layout, done: commands.Finished) -> None:
     """Show what the compiler said; raise when there is no kernel."""
     lines = [line.removeprefix("ERROR:root:") for line in done.output.splitlines()]
-    said = [line for line in lines if not NOISE.match(line)]
+    said = once_each([line for line in lines if not NOISE.match(line)])
     if done.status == 0 and layout.vmlinux.exists():
         if said:
             print("\n".join(said))
@@ -166,6 +171,25 @@ def check_build(layout: Layout, done: commands.Finished) -> None:
     raise_if_disk_full(layout, done.output)
     raise UntestableKernel("the kernel under test does not build: make stopped at what is shown above "
                            f"(whole output: {layout.out / 'build.log'}); put it right and run again")
+
+
+def once_each(said: list[str]) -> list[str]:
+    """What compilers said, every message once: a header's comes with each file that includes it."""
+    blocks: list[list[str]] = [[]]
+    complete = False
+    for line in said:
+        message = bool(MESSAGE.search(line))
+        if complete and (message or BEFORE_MESSAGE.search(line)):
+            blocks.append([])
+            complete = False
+        blocks[-1].append(line)
+        complete = complete or message
+    counted: dict[str, list] = {}
+    for block in blocks:
+        key = next((line for line in block if MESSAGE.search(line)), "\n".join(block))
+        counted.setdefault(key, [block, 0])[1] += 1
+    return [line for block, times in counted.values()
+            for line in [*block, *([f"(the same {times - 1} times more)"] if times > 1 else [])]]
 
 
 class ObjectCount:

@@ -40,6 +40,20 @@ class Stale(Scratch):
         self.assertTrue((self.top / "mm/zswap.o").exists())
 
 
+class Reconfigure(Scratch):
+    """Kconfig is gone through again when one of its files has changed."""
+
+    def test_any_kconfig_file_counts(self) -> None:
+        place = Layout(self.top)
+        write(place.tree / "mm/Kconfig", "config A\n")
+        write(place.build / "include/config/auto.conf.cmd",
+              "deps_config := \\\n\tmm/Kconfig \\\n\tscripts/Kconfig.include \\\n\n")
+        before = build.kconfig_digest(place)
+        self.assertEqual(build.kconfig_digest(place), before)
+        (place.tree / "mm/Kconfig").write_text("config A\n\tbool\n")
+        self.assertNotEqual(build.kconfig_digest(place), before)
+
+
 class Disk(Scratch):
     """A full disk is told in one line."""
 
@@ -57,6 +71,15 @@ class Disk(Scratch):
         self.assertEqual(seen.exception.code, 2)
         with mock.patch("sys.stderr"), self.assertRaises(UntestableKernel):
             build.check_build(layout, commands.Finished(2, "x.c:1: error: y\n"))
+
+    def test_a_headers_warning_is_shown_once(self) -> None:
+        header = ["In file included from a.c:1:", "In file included from a.h:2:", "io.h:9:1: warning: null",
+                  " 9 | x", "   | ^"]
+        function = ["b.c: In function 'f':", "b.c:3:1: warning: unused", "b.c:4:1: error: bad"]
+        again = ["In file included from c.c:1:", *header[2:]]
+        self.assertEqual(build.once_each(["CC a.o", *header, *function, *again, *again]), [
+            "CC a.o", *header, "(the same 2 times more)", *function])
+        self.assertEqual(build.once_each([]), [])
 
     def test_while_laying_the_tree(self) -> None:
         error = OSError(errno.ENOSPC, "No space left on device")
