@@ -7,6 +7,7 @@ configs/known_bugs/SERIES.toml holds a list of
     title = "what is wrong, in one line"
     case = "suite.case" or "suite.case[parameter]" or "suite.case[*]"
     expect = "text that its failure must show", or "crashed", or "hung"
+    also = ["text it may show besides"], such as what a debugging kernel reports
 
 A listed case that fails with that text is reported as a known bug and counts in
 no total; with another text it fails; when it passes, "fixed here" is said.
@@ -21,7 +22,8 @@ from pathlib import Path
 from .errors import SwapKunitError
 from .results import FAIL, PASS, Leaf, Report
 
-FAULT = re.compile(r"EXPECTATION FAILED|ASSERTION FAILED|kernel report: ")
+REPORT = "kernel report: "
+FAULT = re.compile(rf"EXPECTATION FAILED|ASSERTION FAILED|{REPORT}")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class KnownBug:
     title: str
     case: str
     expect: str
+    also: tuple[str, ...] = ()
 
     def covers(self, leaf: Leaf) -> bool:
         """Whether leaf is the case this entry speaks of."""
@@ -39,18 +42,20 @@ class KnownBug:
         return leaf.name == self.case
 
     def shown_by(self, leaf: Leaf) -> bool:
-        """Whether leaf failed in just this way: every fault in it holds the expected text."""
+        """Whether leaf failed in just this way: its faults hold the expected text, or one of also."""
         if leaf.fate in ("crashed", "hung"):
             return self.expect == leaf.fate or self.expect in leaf.text[0]
         faults = split_faults(leaf.text)
-        return bool(faults) and all(self.expect in fault for fault in faults)
+        others = [fault for fault in faults if self.expect not in fault]
+        return len(others) < len(faults) and all(any(text in fault for text in self.also) for fault in others)
 
 
 def split_faults(text: list[str]) -> list[str]:
     """A failure's text cut into its single faults; one when none is marked."""
     faults: list[list[str]] = []
     for line in text:
-        if FAULT.search(line):
+        told = faults and len(faults[-1]) == 1 and line.startswith(REPORT)  # what the line before announces
+        if FAULT.search(line) and not told:
             faults.append([])
         if faults:
             faults[-1].append(line)
@@ -63,7 +68,8 @@ def load(directory: Path, series: str) -> list[KnownBug]:
     try:
         with open(path, "rb") as file:
             entries = tomllib.load(file).get("bug", [])
-        return [KnownBug(entry["title"], entry["case"], entry["expect"]) for entry in entries]
+        return [KnownBug(entry["title"], entry["case"], entry["expect"], tuple(entry.get("also", [])))
+                for entry in entries]
     except FileNotFoundError:
         return []
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:

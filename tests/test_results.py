@@ -82,6 +82,16 @@ class KnownBugs(Scratch):
         self.assertEqual(report.fixed, ["two is one (swap_a.fails passes)"])
         self.assertEqual(report.count(PASS), 1)
 
+    def test_what_a_debugging_kernel_adds(self) -> None:
+        reported = ["fails: EXPECTATION FAILED at case.c:147", "kernel report: WARNING: mm/swap_table.h:193 at x"]
+        bug = KnownBug("two is one", "swap_a.fails", "expected 1, got 2", ("WARNING: mm/swap_table.h:",))
+        leaf = Leaf("swap_a.fails", FAIL, [*FAILED, *reported])
+        self.assertEqual(self.report(leaf).count(FAIL), 1)
+        self.assertEqual(self.report(leaf, bug=bug).count(FAIL), 0)
+        self.assertEqual(self.report(Leaf("swap_a.fails", FAIL, reported), bug=bug).count(FAIL), 1)
+        other = ["fails: EXPECTATION FAILED at case.c:147", "kernel report: WARNING: mm/memory.c:1 at x"]
+        self.assertEqual(self.report(Leaf("swap_a.fails", FAIL, [*FAILED, *other]), bug=bug).count(FAIL), 1)
+
     def test_crash(self) -> None:
         crash = Leaf("swap_a.fails", FAIL, ["crashed: Kernel panic - not syncing: x"], fate="crashed")
         self.assertEqual(self.report(crash).count(FAIL), 1)
