@@ -18,6 +18,9 @@ void probe(swp_entry_t entry) { swap_put_entries_direct(entry, 1); }
 PROBE(SWAP_DUP_ENTRY_DIRECT)
 int probe(swp_entry_t entry) { return swap_dup_entry_direct(entry); }
 
+PROBE(PTE_SWP_EXCLUSIVE)	/* a swapped page knows whether it is its owner's alone */
+int probe(pte_t pte) { return pte_swp_exclusive(pte_swp_clear_exclusive(pte)); }
+
 PROBE(SWAP_CACHE_DEL_FOLIO)	/* else delete_from_swap_cache(folio) */
 void probe(struct folio *folio) { swap_cache_del_folio(folio); }
 

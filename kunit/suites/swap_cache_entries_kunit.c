@@ -61,10 +61,9 @@ static void exit_leaves_what_others_have(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &ssd);
 	struct user_memory *mem = swapped_memory(test, 4);
-	swp_entry_t entry = user_entry(mem, 1);
+	swp_entry_t entry = user_share_slot(mem, 1);
 	struct swap_slot_facts facts;
 
-	swap_dup_slot(entry);
 	user_fault(mem, 1);
 	user_memory_drop(mem);
 	swap_slot_facts(area, swp_offset(entry), &facts);

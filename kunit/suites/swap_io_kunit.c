@@ -456,8 +456,7 @@ static void read_gives_no_used_slot_away(struct kunit *test)
 
 	user_fill(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
-	entry = user_entry(mem, 0);
-	KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
+	entry = user_share_slot(mem, 0);
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_FREE), 0U,

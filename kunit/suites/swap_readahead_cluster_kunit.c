@@ -483,8 +483,7 @@ static void a_hit_counts_once(struct kunit *test)
 
 	swap_area_on(test, &hdd);
 	mem = swapped_memory(test, 16);
-	entry = user_entry(mem, 9);
-	swap_dup_slot(entry);	/* keeps the folio's slot beyond the fault */
+	entry = user_share_slot(mem, 9);	/* keeps the folio's slot beyond the fault */
 	swap_kunit_set_readahead_hits(6);
 	user_fault(mem, 10);
 	KUNIT_EXPECT_EQ(test, swap_kunit_readahead_hits(), 0);

@@ -335,8 +335,8 @@ static void marks_are_set_and_hit(struct kunit *test)
 
 	swap_area_on(test, &ssd);
 	mem = swapped_memory(test, 16);
-	swap_dup_slot(user_entry(mem, 7));	/* keeps the slot beyond the fault */
-	swap_dup_slot(user_entry(mem, 8));
+	user_share_slot(mem, 7);	/* keeps the slot beyond the fault */
+	user_share_slot(mem, 8);
 	for (page = 4; page < 12; page++) {
 		swp_entry_t entry = user_entry(mem, page);
 		struct folio *folio;
@@ -506,9 +506,9 @@ static void closed_device_is_left_out(struct kunit *test)
 	swap_kunit_kill_users(second->si);
 	user_fault(mem, 2);
 	SWAP_EXPECT_DECISIONS(test, NULL, "a/R0:0+4!1");
+	swap_kunit_revive_users(second->si);
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 1),
 			       "rule: nothing is read from a device that cannot be pinned");
-	swap_kunit_revive_users(second->si);
 }
 
 static struct swap_info_struct *pinned_area;

@@ -70,10 +70,9 @@ static void shared_slot(struct kunit *test)
 	const struct sync_device *device = swap_param(test);
 	struct swap_area *area = area_on(test, device->disk);
 	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
-	swp_entry_t entry = user_entry(mem, 20);
+	swp_entry_t entry = user_share_slot(mem, 20);
 	struct swap_slot_facts facts;
 
-	swap_dup_slot(entry);
 	user_fault(mem, 20);
 	SWAP_EXPECT_DECISIONS(test, area, device->synchronous && swap_has(SYNC_SWAPIN_CACHED) ?
 			      "R0:20!20" : "R0:17+8!20");

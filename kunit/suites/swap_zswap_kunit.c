@@ -136,7 +136,9 @@ static struct folio *zswap_cached(struct kunit *test)
 	swp_entry_t entry = swap_alloc_cached(test, &folio);
 
 	KUNIT_ASSERT_NE(test, entry.val, 0UL);
-	KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
+	folio_lock(folio);
+	KUNIT_EXPECT_EQ(test, swap_dup_folio(folio), 0);
+	folio_unlock(folio);
 	return folio;
 }
 
