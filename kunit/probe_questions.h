@@ -181,5 +181,14 @@ void probe(struct kiocb *iocb) { iocb->ki_complete(iocb, 0, 0); }
 PROBE(SWAP_SWAPCOUNT)		/* else __swp_swapcount(entry) */
 int probe(struct swap_info_struct *si, swp_entry_t entry) { return swap_swapcount(si, entry); }
 
+PROBE(FOLIO_ISOLATE_LRU_BOOL)	/* else 0 is success */
+typeof(folio_isolate_lru(NULL)) *probe(bool *ret) { return ret; }
+
+PROBE(VM_FAULT_WRITE)		/* a write fault says that it was one */
+vm_fault_t probe(void) { return VM_FAULT_WRITE; }
+
+PROBE(SWAP_HIGHEST_BIT)		/* the last free slot is noted, by file systems as well */
+unsigned int probe(struct swap_info_struct *si) { return si->highest_bit; }
+
 PROBE(SWPOUT_ZERO)
 int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }

@@ -54,7 +54,21 @@ void swap_kunit_zswap_settle(void)
 #endif
 }
 
-#if SWAP_MECHANISM_ZSWAP_DECOMPRESS_ERROR
+static struct zswap_entry *swap_kunit_zswap_entry(swp_entry_t swpentry)
+{
+#if SWAP_API_ZSWAP_TREE_XARRAY
+	return xa_load(swap_zswap_tree(swpentry), swp_offset(swpentry));
+#else
+	struct zswap_tree *tree = zswap_trees[swp_type(swpentry)];
+	struct zswap_entry *entry;
+
+	spin_lock(&tree->lock);
+	entry = zswap_rb_search(&tree->rbroot, swp_offset(swpentry));
+	spin_unlock(&tree->lock);
+	return entry;
+#endif
+}
+
 /**
  * swap_kunit_zswap_corrupt() - spoil a page in the pool
  * @swpentry: the slot it is for
@@ -63,18 +77,27 @@ void swap_kunit_zswap_settle(void)
  */
 bool swap_kunit_zswap_corrupt(swp_entry_t swpentry)
 {
-	struct zswap_entry *entry = xa_load(swap_zswap_tree(swpentry), swp_offset(swpentry));
+	struct zswap_entry *entry = swap_kunit_zswap_entry(swpentry);
 	void *garbage;
 
-	if (!entry)
+	if (!entry || !entry->length)
 		return false;
+#if SWAP_API_ZSWAP_ZPOOL
+	garbage = zpool_map_handle(entry->pool->zpool, entry->handle, ZPOOL_MM_RW);
+#if SWAP_API_ZSWAP_HEADER
+	if (zpool_evictable(entry->pool->zpool))
+		garbage += sizeof(struct zswap_header);
+#endif
+	memset(garbage, 0xff, entry->length);
+	zpool_unmap_handle(entry->pool->zpool, entry->handle);
+#else
 	garbage = kmalloc(entry->length, GFP_KERNEL | __GFP_NOFAIL);
 	memset(garbage, 0xff, entry->length);
 	zs_obj_write(entry->pool->zs_pool, entry->handle, garbage, entry->length);
 	kfree(garbage);
+#endif
 	return true;
 }
-#endif
 
 #if SWAP_MECHANISM_ZSWAP_SHRINKER
 /**

@@ -56,6 +56,15 @@ static bool has_clusters(struct kunit *test)
 	return !rotational(test) || swap_has(CLUSTERS_EVERYWHERE);
 }
 
+/*
+ * Clusters in use are on no list: with no free one left, all of the area is
+ * scanned for a slot, as on a rotational device.
+ */
+static bool scans(struct kunit *test)
+{
+	return !has_clusters(test) || !swap_has(CLUSTER_ALLOCATOR);
+}
+
 /* Policy P3: which list comes first when the current cluster is drained. */
 static bool nonfull_first(struct kunit *test)
 {
@@ -72,6 +81,34 @@ static bool hint_before_areas(struct kunit *test)
 	if (has_clusters(test))						\
 		SWAP_EXPECT_LISTS(test, area, fmt, ##__VA_ARGS__);	\
 } while (0)
+
+/*
+ * What a scan takes of a device that is not rotational: it passes over a slot
+ * after each it took, to the end of the area, then starts again from the first.
+ */
+static char *scanned_slots(struct kunit *test, unsigned int first, unsigned int end,
+			   unsigned int from, const unsigned long *bad)
+{
+	unsigned int n = swap_cluster_slots(), left = end - first, slot;
+	bool *taken = kunit_kcalloc(test, end, sizeof(*taken), GFP_KERNEL);
+	size_t size = left * 10 + 1, len = 0;
+	char *text = kunit_kzalloc(test, size, GFP_KERNEL);
+
+	KUNIT_ASSERT_TRUE(test, taken && text);
+	for (; bad && *bad; bad++, left--)
+		taken[*bad] = true;
+	for (; left; left--, from = slot + 2) {
+		for (slot = from; slot < end && taken[slot]; slot++)
+			;
+		if (slot >= end)
+			for (slot = first; taken[slot]; slot++)
+				;
+		taken[slot] = true;
+		len += scnprintf(text + len, size - len, "%sA%u:%u", len ? " " : "", slot / n,
+				 slot % n);
+	}
+	return text;
+}
 
 static void free_slot_at(struct swap_area *area, unsigned int cluster, unsigned int slot)
 {
@@ -173,7 +210,11 @@ static void cluster0_is_a_nonfull_one(struct kunit *test)
 	swap_rule(test, "cluster 0 is nonfull from the start: the header takes a slot");
 	EXPECT_LISTS(test, area, "free:1 nonfull:0");
 	swap_alloc_many(test, UINT_MAX, NULL);
-	SWAP_EXPECT_DECISIONS(test, area,
+	if (has_clusters(test) && scans(test))
+		SWAP_EXPECT_DECISIONS(test, area, "A1:* %s",
+				      scanned_slots(test, 1, swap_cluster_slots(), 1, NULL));
+	else
+		SWAP_EXPECT_DECISIONS(test, area,
 			      nonfull_first(test) || !has_clusters(test) ?
 			      "A0:1.. A1:*" : "A1:* A0:1..");
 }
@@ -188,7 +229,11 @@ static void partial_last_cluster_is_a_nonfull_one(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, UINT_MAX, NULL),
 			    swap_cluster_slots() + 10,
 			    "rule: no slot past the end of the device");
-	SWAP_EXPECT_DECISIONS(test, area, nonfull_first(test) ? "A1:0+10 A0:*" : "A0:* A1:0+10");
+	if (has_clusters(test) && scans(test))
+		SWAP_EXPECT_DECISIONS(test, area, "A0:* A1:1 A1:3 A1:5 A1:7 A1:9 A1:0 A1:2 A1:4 A1:6 A1:8");
+	else
+		SWAP_EXPECT_DECISIONS(test, area, nonfull_first(test) ?
+				      "A1:0+10 A0:*" : "A0:* A1:0+10");
 }
 
 /* Bad slots are never taken; a cluster with one is nonfull from the start. */
@@ -207,6 +252,9 @@ static void bad_slots_are_never_taken(struct kunit *test)
 		/* A run as long as a cluster is looked for, wherever it starts. */
 		SWAP_EXPECT_DECISIONS(test, area, "A1:8.. A2:0+8 A0:0+3 A0:4+%u A1:1+6 A2:8..",
 				      last - 4);
+	else if (scans(test))
+		SWAP_EXPECT_DECISIONS(test, area, "A2:* %s",
+				      scanned_slots(test, 0, 2 * (last + 1), 0, bad));
 	else if (nonfull_first(test))
 		SWAP_EXPECT_DECISIONS(test, area, "%s A2:*", first);
 	else
@@ -258,6 +306,31 @@ static void full_area_gives_nothing(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "F0:77 A0:77");
 }
 
+/*
+ * Whichever slot of a full area is freed, it is found: also the one after the
+ * slot taken last, where a search begins.
+ */
+static void one_free_slot_is_found_anywhere(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 1);
+	static const unsigned int slots[] = { 100, 101, 99, 0 };
+	unsigned int i;
+
+	fill_clusters(test, 1);
+	for (i = 0; i < ARRAY_SIZE(slots); i++) {
+		swp_entry_t entry;
+
+		free_slot_at(area, 0, slots[i]);
+		entry = swap_alloc(test);
+		KUNIT_EXPECT_NE_MSG(test, entry.val, 0UL,
+				    "rule: no allocation fails while the area has a free slot");
+		settle(test);
+		if (!entry.val)
+			break;
+	}
+	swap_decisions_skip(test);
+}
+
 /* Freed slots of a full area are all found again, the first cluster freed first. */
 static void freed_slots_are_taken_again(struct kunit *test)
 {
@@ -273,10 +346,10 @@ static void freed_slots_are_taken_again(struct kunit *test)
 
 	swap_rule(test, "nonfull clusters in the order they became so, slots in ascending order");
 	KUNIT_EXPECT_EQ(test, swap_alloc_many(test, UINT_MAX, NULL), 4U);
-	if (has_clusters(test))
-		SWAP_EXPECT_DECISIONS(test, area, "A2:4 A2:9 A0:0 A0:200");
-	else
+	if (scans(test))
 		SWAP_EXPECT_DECISIONS(test, area, "A0:0 A0:200 A2:4 A2:9");
+	else
+		SWAP_EXPECT_DECISIONS(test, area, "A2:4 A2:9 A0:0 A0:200");
 }
 
 /*
@@ -331,7 +404,8 @@ static void emptied_current_cluster(struct kunit *test)
 	swap_decisions_skip(test);
 	swap_alloc(test);
 	swap_rule(test, "an emptied current cluster waits its turn, or goes on where it was");
-	SWAP_EXPECT_DECISIONS(test, area, swap_has(SWAP_TABLE) ? "A1:0" : "A0:3");
+	SWAP_EXPECT_DECISIONS(test, area, swap_has(SWAP_TABLE) ||
+			      (has_clusters(test) && scans(test)) ? "A1:0" : "A0:3");
 }
 
 /* Switched off and on again, an area knows no current cluster of before. */
@@ -394,7 +468,7 @@ static void drain_uses_up_both_lists(struct kunit *test)
 	swap_decisions_skip(test);
 	swap_alloc_many(test, UINT_MAX, NULL);
 	swap_rule(test, nonfull_first(test) ? "P3: nonfull, then free" : "P3: free, then nonfull");
-	if (!has_clusters(test))
+	if (scans(test))
 		SWAP_EXPECT_DECISIONS(test, area, "A3:* A0:3 A1:8");
 	else
 		SWAP_EXPECT_DECISIONS(test, area, nonfull_first(test) ?
@@ -566,7 +640,7 @@ static void worker_reclaims_a_full_device(struct kunit *test)
 	settle(test);
 	swap_decisions_pause(false);
 	swap_rule(test, "full: the worker gives back what only the swap cache has");
-	if (!has_clusters(test)) {
+	if (!has_clusters(test) || !swap_has(RECLAIM_FULL)) {
 		/* Without clusters there is no list to reclaim from, and no worker. */
 		SWAP_EXPECT_DECISIONS(test, area, "A0:* A1:*");
 		return;
@@ -601,6 +675,7 @@ static void reclaim_puts_a_busy_cluster_back(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
 
+	SWAP_REQUIRE(test, RECLAIM_FULL);
 	if (!has_clusters(test))
 		kunit_skip(test, "no clusters on this device");
 	fill_clusters(test, 2);
@@ -621,6 +696,7 @@ static void reclaim_takes_what_only_the_cache_has(struct kunit *test)
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
 	struct folio *locked, *mapped;
 
+	SWAP_REQUIRE(test, RECLAIM_FULL);
 	if (!has_clusters(test))
 		kunit_skip(test, "no clusters on this device");
 	fill_cached(test, 2);
@@ -646,6 +722,7 @@ static void reclaim_takes_one_cluster_at_a_time(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 4);
 
+	SWAP_REQUIRE(test, RECLAIM_FULL);
 	if (!has_clusters(test))
 		kunit_skip(test, "no clusters on this device");
 	fill_cached(test, 3 * swap_cluster_slots());
@@ -673,6 +750,7 @@ static void nearly_full_allocation_reclaims_one_cluster(struct kunit *test)
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
 	unsigned int last = swap_cluster_slots() - 1;
 
+	SWAP_REQUIRE(test, RECLAIM_FULL);
 	if (rotational(test))
 		kunit_skip(test, "the current cluster of a rotational device stays");
 	fill_cached(test, 2 * (last + 1));
@@ -1066,6 +1144,7 @@ static void range_past_the_end(struct kunit *test)
 	struct swap_area *area = AREA_ON(test, .clusters = 1);
 
 	fill_clusters(test, 1);
+	SWAP_REQUIRE(test, RANGE_FREED);
 	swap_expect_report(test, "WARNING:");
 	swap_zap_slots(swap_entry_at(area, 0, swap_cluster_slots() - 2), 3);
 	swap_rule(test, "a range past the end frees nothing");
@@ -1175,7 +1254,7 @@ static void wrong_entries_pin_nothing(struct kunit *test)
 /* A reference to an area that cannot be. */
 static void reference_to_no_area(struct kunit *test)
 {
-	swap_expect_report(test, "WARNING:");
+	swap_expect_report(test, swap_has(DUP_PINS) ? "Bad swap file entry" : "WARNING:");
 	KUNIT_EXPECT_EQ_MSG(test, swap_dup_slot(swp_entry(MAX_SWAPFILES, 1)),
 			    swap_has(DUP_CHECKED) ? -EINVAL : 0,
 			    "rule: no reference to an area that cannot be (A33)");
@@ -1211,6 +1290,7 @@ static struct kunit_case swap_alloc_cases[] = {
 	CASE(bad_slots_are_never_taken),
 	CASE(cluster_of_bad_slots_is_put_away),
 	CASE(full_area_gives_nothing),
+	CASE(one_free_slot_is_found_anywhere),
 	CASE(freed_slots_are_taken_again),
 	CASE(current_cluster_goes_on),
 	CASE(slots_behind_wait),

@@ -376,6 +376,7 @@ static void real_and_model_decide_alike(struct kunit *test)
 	unsigned int slot, dice;
 	struct model *m;
 
+	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);
 	if (profile->disk->rotational)
 		SWAP_REQUIRE(test, CLUSTERS_EVERYWHERE);
 	kunit_info(test, "seed %#x, %u steps", MODEL_SEED, MODEL_STEPS);

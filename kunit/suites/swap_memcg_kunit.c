@@ -175,6 +175,7 @@ static void no_writeback_means_no_disk(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
 	struct user_memory *mem = memcg_memory(test, cgroup, 3);
 
+	SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.writeback", "0"), 0);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, 1);
@@ -197,6 +198,7 @@ static void zswap_limit_goes_past_the_pool(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
 	struct user_memory *mem = memcg_memory(test, cgroup, 1);
 
+	SWAP_REQUIRE(test, ZSWAP_MEMCG);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.max", "0"), 0);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, 1);
@@ -211,6 +213,8 @@ static void full_share_of_the_pool_uses_the_disk(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
 	struct user_memory *mem = memcg_memory(test, cgroup, MEMCG_MANY);
 
+	SWAP_REQUIRE(test, ZSWAP_MEMCG);
+	user_mix(mem, 0, MEMCG_MANY);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, MEMCG_MANY - 1);
 	KUNIT_EXPECT_GT_MSG(test, memory_cgroup_read(cgroup, "memory.zswap.current"), 0L,

@@ -258,16 +258,22 @@ static const unsigned long two_bad_slots[] = { 17, 18, 0 };
 static const struct swap_area_config ssd_with_bad_slots = {
 	.disk = &FAKE_DISK_SSD, .clusters = 1, .bad_slots = two_bad_slots };
 
+/* With a cluster that is not whole older kernels take every other slot, then the rest. */
+static unsigned int slots_up_to_30(void)
+{
+	return swap_has(CLUSTER_ALLOCATOR) ? 30 : swap_cluster_slots() / 2 + 30;
+}
+
 /* Bad slots are no swapped-out pages: they are not read. */
 static void bad_slots_are_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &ssd_with_bad_slots);
-	swp_entry_t *slots = slots_in_use(test, 30);
 	unsigned long ra = swap_vmstat(SWAP_RA);
 	struct swap_slot_facts facts;
 	unsigned int i;
 
-	read_slot(test, slots[18], 8);	/* slot 20: two are bad before it */
+	slots_in_use(test, slots_up_to_30());
+	read_slot(test, swap_entry_at(area, 0, 20), 8);	/* slot 20: two are bad before it */
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16 R0:19+5!20");
 	for (i = 0; i < 2; i++) {
 		unsigned long slot = swap_slot_at(area, 0, two_bad_slots[i]);
@@ -296,15 +302,14 @@ static bool count_and_refuse(void)
 /* No folio is allocated for a bad slot only to be dropped. */
 static void bad_slots_take_no_memory(struct kunit *test)
 {
+	struct swap_area *area = swap_area_on(test, &ssd_with_bad_slots);
 	struct folio *folio;
-	swp_entry_t *slots;
 
-	swap_area_on(test, &ssd_with_bad_slots);
-	slots = slots_in_use(test, 30);
+	slots_in_use(test, slots_up_to_30());
 	folios_wanted = 0;
 	swap_arm_seams(test)->fail_swapin_alloc = count_and_refuse;
 	swap_kunit_set_readahead_hits(6);
-	folio = swap_read_slot(swap_area_of(test, slots[18]), slots[18]);
+	folio = swap_read_slot(area, swap_entry_at(area, 0, 20));
 	KUNIT_EXPECT_NULL(test, folio);
 	/* Once each for 16 and 19 to 23, and once more for the target. */
 	KUNIT_EXPECT_EQ_MSG(test, folios_wanted, 7U,

@@ -29,6 +29,12 @@ static struct swap_area *zswap_area(struct kunit *test)
 	return swap_area_on(test, &device->area);
 }
 
+/* Older pools keep a page until its slot is free, which a fault may not make it. */
+static bool zswap_keeps_loaded(struct swap_area *area)
+{
+	return !swap_has(ZSWAP_LOAD_ERASES) && !fake_disk_profile(area->disk)->synchronous;
+}
+
 /* The pool takes a page, no bio is sent, and the pool has it back. */
 static void pool_takes_pages(struct kunit *test)
 {
@@ -41,15 +47,15 @@ static void pool_takes_pages(struct kunit *test)
 	user_swap_out(mem, 0, 4);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 A0:1 S0:1 A0:2 S0:2 A0:3 S0:3");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
-	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPOUT) - out, 4UL,
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPOUT) - out, swap_has(ZSWAP_COUNTED) ? 4UL : 0,
 			    "rule: each page stored counts once in ZSWPOUT");
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule iv: what is read back is what was last written");
-	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPIN) - in, 4UL,
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPIN) - in, swap_has(ZSWAP_COUNTED) ? 4UL : 0,
 			    "rule: each page loaded counts once in ZSWPIN");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_LOAD), 4U);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
-			    "rule: what is loaded leaves the pool");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), zswap_keeps_loaded(area) ? 4UL : 0UL,
+			    "rule: what is loaded leaves the pool, at once or with its slot");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPOUT), disk_out,
 			    "rule: what the pool takes is not counted as written");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN), disk_in,
@@ -142,6 +148,13 @@ static struct folio *zswap_cached(struct kunit *test)
 	return folio;
 }
 
+/* Not a page of one word: those may be kept outside the pool. */
+static void zswap_fill(struct folio *folio, u64 value)
+{
+	swap_folio_fill(folio, value);
+	((u64 *)folio_address(folio))[PAGE_SIZE / sizeof(u64) - 1] = ~value;
+}
+
 /* What the slot's page reads, once it is out of the cache. */
 static u64 zswap_read_back(struct kunit *test, struct swap_area *area, struct folio *folio)
 {
@@ -163,10 +176,10 @@ static void second_store_replaces_the_first(struct kunit *test)
 	struct swap_area *area = zswap_area(test);
 	struct folio *folio = zswap_cached(test);
 
-	swap_folio_fill(folio, 0x1111);
+	zswap_fill(folio, 0x1111);
 	swap_write_folio(folio);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 1UL);
-	swap_folio_fill(folio, 0x2222);
+	zswap_fill(folio, 0x2222);
 	swap_write_folio(folio);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
 			    "rule: the pool has one copy of a slot");
@@ -180,10 +193,10 @@ static void newer_copy_on_disk_wins(struct kunit *test)
 	struct swap_area *area = zswap_area(test);
 	struct folio *folio = zswap_cached(test);
 
-	swap_folio_fill(folio, 0x1111);
+	zswap_fill(folio, 0x1111);
 	swap_write_folio(folio);
 	swap_kunit_set_zswap(false);
-	swap_folio_fill(folio, 0x2222);
+	zswap_fill(folio, 0x2222);
 	swap_write_folio(folio);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
 			    "rule: a copy that is out of date leaves the pool");
@@ -197,10 +210,10 @@ static void newer_copy_refused_by_the_pool_wins(struct kunit *test)
 	struct swap_area *area = zswap_area(test);
 	struct folio *folio = zswap_cached(test);
 
-	swap_folio_fill(folio, 0x1111);
+	zswap_fill(folio, 0x1111);
 	swap_write_folio(folio);
 	swap_kunit_zswap_limit(0);
-	swap_folio_fill(folio, 0x2222);
+	zswap_fill(folio, 0x2222);
 	swap_write_folio(folio);
 	swap_kunit_zswap_settle();
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
@@ -232,6 +245,7 @@ static void full_pool_refuses(struct kunit *test)
 
 	swap_kunit_set_zswap(true);
 	user_fill(mem, 0, 2);
+	user_mix(mem, 0, 2);
 	user_swap_out(mem, 0, 1);
 	swap_kunit_zswap_limit(0);
 	user_swap_out(mem, 1, 1);
@@ -243,7 +257,7 @@ static void full_pool_refuses(struct kunit *test)
 }
 
 /*
- * Writing back: a new page gets a second chance, then goes to its slot on the
+ * Writing back: a new page gets a second chance where a shrinker asks, then goes to its slot on the
  * disk, oldest first, and is read from there.
  */
 static void old_pages_are_written_back(struct kunit *test)
@@ -253,17 +267,20 @@ static void old_pages_are_written_back(struct kunit *test)
 	unsigned long back = swap_vmstat(ZSWPWB);
 
 	user_fill(mem, 0, 3);
+	user_mix(mem, 0, 3);
 	user_swap_out(mem, 0, 3);
 	swap_decisions_skip(test);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(3), 0UL,
-			    "rule: a new page gets a second chance");
+	if (swap_has(ZSWAP_SHRINKER))
+		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(3), 0UL,
+				    "rule: a new page gets a second chance");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	swap_step(NULL, SWAP_NO_TARGET);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(3), 3UL);
 	SWAP_EXPECT_DECISIONS(test, area, "W0:0+3");
 	SWAP_EXPECT_BIOS(test, area->disk, "W0:0 W0:1 W0:2");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
-	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPWB) - back, 3UL,
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPWB) - back,
+			    swap_has(ZSWAP_WRITEBACK_COUNTED) ? 3UL : 0UL,
 			    "rule: each page written back counts once in ZSWPWB");
 	user_drop_cache(mem, 0, 3);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
@@ -279,6 +296,7 @@ static void failed_write_back_costs_no_data(struct kunit *test)
 
 	swap_kunit_set_zswap(true);
 	user_fill(mem, 0, 1);
+	user_mix(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
 	swap_kunit_zswap_write_back(1);
@@ -296,7 +314,7 @@ static void cached_page_is_not_written_back(struct kunit *test)
 	struct swap_area *area = zswap_area(test);
 	struct folio *folio = zswap_cached(test);
 
-	swap_folio_fill(folio, 0x1111);
+	zswap_fill(folio, 0x1111);
 	swap_write_folio(folio);
 	swap_kunit_zswap_write_back(1);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 0UL);
@@ -312,9 +330,9 @@ static void spoilt_page_is_a_bus_error(struct kunit *test)
 	struct swap_area *area = zswap_area(test);
 	vm_fault_t ret;
 
-	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
 	swap_case_of(test)->data_lost = true;
 	user_fill(mem, 0, 1);
+	user_mix(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 0)));
 	ret = user_fault(mem, 0);
