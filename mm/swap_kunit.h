@@ -171,6 +171,7 @@ unsigned long swap_kunit_zswap_stored(void);
 void swap_kunit_zswap_limit(unsigned int percent);
 unsigned long swap_kunit_zswap_write_back(unsigned long nr);
 void swap_kunit_zswap_settle(void);
+bool swap_kunit_zswap_has(swp_entry_t swpentry);
 bool swap_kunit_zswap_corrupt(swp_entry_t swpentry);
 long swap_kunit_disk_swapins(void);
 

@@ -69,6 +69,12 @@ static struct zswap_entry *swap_kunit_zswap_entry(swp_entry_t swpentry)
 #endif
 }
 
+/* Is there a copy of this slot in the pool? */
+bool swap_kunit_zswap_has(swp_entry_t swpentry)
+{
+	return swap_kunit_zswap_entry(swpentry);
+}
+
 /**
  * swap_kunit_zswap_corrupt() - spoil a page in the pool
  * @swpentry: the slot it is for

@@ -413,10 +413,13 @@ static void current_cluster_goes_with_its_area(struct kunit *test)
 {
 	unsigned long bad[] = { swap_cluster_slots() - 1, 0 };
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .bad_slots = bad);
+	swp_entry_t entries[3];
+	unsigned int i;
 
 	/* The bad slot makes the cluster a usable one, empty or not. */
-	swap_alloc_many(test, 3, NULL);
-	swap_free_slots(swap_entry_at(area, 0, 0), 3);
+	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, 3, entries), 3U);
+	for (i = 0; i < 3; i++)
+		swap_free_slot(entries[i]);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, profile_of(test)->swap_flags), 0);
 	swap_decisions_skip(test);

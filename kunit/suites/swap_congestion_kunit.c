@@ -2,8 +2,10 @@
 /*
  * A device that is saturated: all it was given is in flight, nothing completes.
  *
- * Kernels without a congestion state cannot ask; readahead then issues its full
- * windows however long the queue is. These cases say so, and what waits for what.
+ * A kernel with a congestion state is told by the driver, and its cluster
+ * readahead asks (P1). Without that state it cannot ask; readahead then issues
+ * its full windows however long the queue is, and so where the driver says
+ * nothing. These cases say so, and what waits for what.
  */
 #include <linux/mm.h>
 #include <linux/swap.h>
@@ -30,6 +32,12 @@ static const struct saturated_device devices[] = {
 };
 
 SWAP_PARAMS(devices, devices);
+
+/* Readahead asks the block layer itself, without the driver's word. */
+static bool asks_the_queue(void)
+{
+	return swap_has(CONGESTION_CHECK) && !swap_has(CONGESTION_STATE);
+}
 
 struct saturation {
 	struct swap_area *area;
@@ -76,8 +84,8 @@ static void saturated_device_gets_whole_windows(struct kunit *test)
 	first = fault_eight(test, &s, 100);
 	SWAP_EXPECT_DECISIONS(test, s.area, device->first);
 	second = fault_eight(test, &s, 20);
-	SWAP_EXPECT_DECISIONS(test, s.area, swap_has(CONGESTION_CHECK) ? device->second_asking :
-									 device->second);
+	SWAP_EXPECT_DECISIONS(test, s.area, asks_the_queue() ? device->second_asking :
+							       device->second);
 	KUNIT_EXPECT_FALSE_MSG(test, user_fault_done(first) || user_fault_done(second),
 			       "rule: a fault waits for its page");
 	KUNIT_EXPECT_EQ(test, user_page_is(s.mem, 100), USER_PAGE_SWAPPED);
@@ -87,7 +95,7 @@ static void saturated_device_gets_whole_windows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_fault_wait(second), VM_FAULT_MAJOR);
 	SWAP_EXPECT_DECISIONS(test, s.area, "");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra,
-			    swap_has(CONGESTION_CHECK) && device->disk->rotational ? 7UL : 14UL,
+			    asks_the_queue() && device->disk->rotational ? 7UL : 14UL,
 			    "rule: swap_ra counts what was read ahead");
 }
 
@@ -210,7 +218,115 @@ static void synchronous_device_holds_single_reads(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, s.area, "F0:100 F0:20+2");
 }
 
+/*
+ * P1: the driver says that it is congested. Cluster readahead on a block device,
+ * or on a file whose I/O goes through its file system, then reads the faulting
+ * page alone; not for writes, not on other files; readahead by address, which
+ * is for devices that do not rotate, does not ask.
+ */
+struct congested_case {
+	SWAP_PARAM_NAME;
+	const struct fake_disk_profile *disk;
+	bool file;
+	enum fake_fs_way way;
+	unsigned int ops;
+	bool alone;
+};
+
+static const struct congested_case congested[] = {
+	{ "hdd, reads", &FAKE_DISK_HDD, .ops = BIT(FAKE_DISK_READ), .alone = true },
+	{ "hdd, reads and writes", &FAKE_DISK_HDD,
+	  .ops = BIT(FAKE_DISK_READ) | BIT(FAKE_DISK_WRITE), .alone = true },
+	{ "hdd, writes", &FAKE_DISK_HDD, .ops = BIT(FAKE_DISK_WRITE) },
+	{ "hdd, neither", &FAKE_DISK_HDD },
+	{ "ssd, reads", &FAKE_DISK_SSD, .ops = BIT(FAKE_DISK_READ) },
+	{ "ssd, reads and writes", &FAKE_DISK_SSD,
+	  .ops = BIT(FAKE_DISK_READ) | BIT(FAKE_DISK_WRITE) },
+	{ "file on an hdd, reads", &FAKE_DISK_HDD, true, FAKE_FS_EXTENTS, BIT(FAKE_DISK_READ) },
+	{ "file asked block by block, reads", &FAKE_DISK_HDD, true, FAKE_FS_BMAP,
+	  BIT(FAKE_DISK_READ) },
+	{ "file through its file system, reads", &FAKE_DISK_HDD, true, FAKE_FS_DIRECT,
+	  BIT(FAKE_DISK_READ), true },
+	{ "file through its file system, writes", &FAKE_DISK_HDD, true, FAKE_FS_DIRECT,
+	  BIT(FAKE_DISK_WRITE) },
+};
+
+SWAP_PARAMS(congested, congested);
+
+static struct swap_area *congested_area(struct kunit *test, const struct congested_case *c)
+{
+	static const struct fake_fs_extent extents[] = { { 8, 256 }, { } };
+	struct swap_area *area;
+
+	if (!c->file)
+		return swap_area_on(test, &(struct swap_area_config){
+			.disk = c->disk, .clusters = 1 });
+	area = fake_fs_prepare(test, &(struct fake_fs_config){
+		.disk = c->disk, .way = c->way, .extents = extents });
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
+	return area;
+}
+
+/* What a fault on a page of swapped memory reads, with hits enough for eight pages. */
+static void expect_window(struct kunit *test, struct swap_area *area, struct user_memory *mem,
+			  unsigned int page, bool alone)
+{
+	unsigned long slot = swp_offset(user_entry(mem, page)) - area->base;
+
+	swap_kunit_set_readahead_hits(6);
+	swap_kunit_set_vma_history(user_vma(mem), mem->start + 60 * PAGE_SIZE, 1, 6);
+	KUNIT_EXPECT_EQ(test, user_fault(mem, page), VM_FAULT_MAJOR);
+	if (alone)
+		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu!%lu", slot, slot);
+	else if (swap_kunit_use_vma_readahead())
+		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu+8!%lu", slot - 3, slot);
+	else
+		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu+8!%lu", round_down(slot, 8), slot);
+}
+
+static void congested_device_reads_the_target_alone(struct kunit *test)
+{
+	const struct congested_case *c = swap_param(test);
+	struct user_memory *mem;
+	struct swap_area *area;
+
+	SWAP_REQUIRE(test, CONGESTION_STATE);
+	area = congested_area(test, c);
+	mem = user_memory_new(test, 128);
+	user_fill(mem, 0, 128);
+	user_swap_out(mem, 0, 128);
+	swap_decisions_skip(test);
+	fake_disk_congest(area->disk, c->ops);
+	swap_rule(test, "P1: a device congested for reads reads the faulting page alone");
+	expect_window(test, area, mem, 20, c->alone && swap_has(CONGESTION_CHECK));
+	expect_window(test, area, mem, 100, c->alone && swap_has(CONGESTION_CHECK));
+	swap_rule(test, "P1: whole windows again once it is congested no more");
+	fake_disk_congest(area->disk, 0);
+	expect_window(test, area, mem, 44, false);
+}
+
+/* Where the window is one page anyway, nothing is different. */
+static void congested_device_and_a_window_of_one(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 32);
+	struct swap_area *area;
+
+	SWAP_REQUIRE(test, CONGESTION_STATE);
+	area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_HDD, .clusters = 1 });
+	user_fill(mem, 0, 32);
+	user_swap_out(mem, 0, 32);
+	swap_decisions_skip(test);
+	swap_set_page_cluster(0);
+	fake_disk_congest(area->disk, BIT(FAKE_DISK_READ));
+	expect_window(test, area, mem, 20, true);
+	fake_disk_congest(area->disk, 0);
+	expect_window(test, area, mem, 12, true);
+}
+
 static struct kunit_case swap_congestion_cases[] = {
+	KUNIT_CASE_PARAM(congested_device_reads_the_target_alone, congested_gen_params),
+	KUNIT_CASE(congested_device_and_a_window_of_one),
 	KUNIT_CASE_PARAM(saturated_device_gets_whole_windows, devices_gen_params),
 	KUNIT_CASE_PARAM(released_device_is_as_before, devices_gen_params),
 	KUNIT_CASE_PARAM(fault_ends_with_its_own_read, devices_gen_params),

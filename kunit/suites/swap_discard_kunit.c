@@ -469,6 +469,7 @@ static void reclaimed_cluster_is_discarded(struct kunit *test)
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
 	unsigned int i;
 
+	SWAP_REQUIRE(test, RECLAIM_FULL);
 	for (i = 0; i < swap_cluster_slots(); i++)
 		swap_alloc_cached(test, NULL);
 	swap_decisions_skip(test);

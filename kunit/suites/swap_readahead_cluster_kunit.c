@@ -693,7 +693,7 @@ static void page_cluster_has_bounds(struct kunit *test)
 	const struct page_cluster_case *c = swap_param(test);
 	char value[16];
 
-	KUNIT_EXPECT_EQ_MSG(test, text_file_write("proc", "sys/vm/page-cluster", c->name), c->err,
+	KUNIT_ASSERT_EQ_MSG(test, text_file_write("proc", "sys/vm/page-cluster", c->name), c->err,
 			    "rule: vm.page-cluster is 0 to 31");
 	KUNIT_ASSERT_EQ(test, text_file_read("proc", "sys/vm/page-cluster", value, sizeof(value)),
 			0);

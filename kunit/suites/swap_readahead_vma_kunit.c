@@ -136,9 +136,9 @@ static void window_starts_at_address_0(struct kunit *test)
 
 	last_fault_far_away(mem);
 	KUNIT_EXPECT_EQ(test, swap_kunit_vma_window(user_vma(mem), addr, &start, &end), 8U);
+	KUNIT_ASSERT_EQ_MSG(test, start, 0UL, "rule: no window below address 0");
 	KUNIT_EXPECT_TRUE_MSG(test, start <= addr && addr < end && end - start <= 8 * PAGE_SIZE,
 			      "rule: the window holds the fault and is no larger than it may be");
-	KUNIT_EXPECT_EQ_MSG(test, start, 0UL, "rule: no window below address 0");
 	KUNIT_EXPECT_EQ(test, end, c->end * PAGE_SIZE);
 }
 

@@ -291,6 +291,8 @@ static void every_allocation_may_fail(struct kunit *test)
 	int allocations = allocations_before(test), err;
 	unsigned int nth;
 
+	if (swap_has(FRONTSWAP_MAP))
+		swap_expect_report(test, "mm/frontswap.c");
 	for (nth = 1; nth < 50; nth++) {
 		swap_fail_nth_allocation(nth);
 		err = swap_area_swapon(area, param->swap_flags);
