@@ -190,5 +190,8 @@ vm_fault_t probe(void) { return VM_FAULT_WRITE; }
 PROBE(SWAP_HIGHEST_BIT)		/* the last free slot is noted, by file systems as well */
 unsigned int probe(struct swap_info_struct *si) { return si->highest_bit; }
 
+PROBE(SWP_VALID)
+unsigned long probe(void) { return SWP_VALID; }
+
 PROBE(SWPOUT_ZERO)
 int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }

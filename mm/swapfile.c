@@ -113,6 +113,9 @@ void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts)
 {
 	memset(facts, 0, sizeof(*facts));
 	facts->flags = si->flags;
+#if SWAP_API_SWP_VALID
+	facts->flags &= ~SWP_VALID;	/* what others have in a reference */
+#endif
 	facts->pages = si->pages;
 	facts->max = si->max;
 	facts->prio = si->prio;
@@ -546,7 +549,7 @@ void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size)
 	ssize_t got;
 
 	if (!swaps_open(NULL, file)) {
-		init_sync_kiocb(&iocb, file);
+		iocb = (struct kiocb){ .ki_filp = file };
 		do {
 			struct kvec vec = { buf + len, min(chunk, size - 1 - len) };
 			struct iov_iter iter;

@@ -449,7 +449,7 @@ static void swapoff_marks_what_it_cannot_read(struct kunit *test)
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
 			    "rule: swapoff goes on past a slot it cannot read");
-	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_POISON,
+	KUNIT_ASSERT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_POISON,
 			    "rule: a page that could not be read is marked, not mapped");
 	KUNIT_EXPECT_EQ(test, user_read(mem, 0, &value), -EFAULT);
 }
