@@ -6,11 +6,10 @@ import argparse
 import os
 import random
 import shlex
-import signal
 import sys
 from pathlib import Path
 
-from . import toolchain
+from . import interrupts, toolchain
 from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
 
 EPILOG = """exit status: 0 all good; 1 a test failed, crashed or hung; 2 wrong use, or something
@@ -125,21 +124,31 @@ def make_parser() -> Parser:
     return parser
 
 
-def stop(number: int, _frame: object) -> None:
-    """SIGTERM and SIGHUP end a run the way ^C does."""
-    raise KeyboardInterrupt(signal.Signals(number).name)
+def open_streams() -> None:
+    """Give a program that was started with stdin, stdout or stderr closed /dev/null in their place."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))
 
 
 def main(argv: list[str]) -> int:
     """Run a verb; returns the exit status."""
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGHUP, stop)
+    interrupts.catch()
+    open_streams()
     sys.stdout.reconfigure(errors="backslashreplace")
-    args = make_parser().parse_args(argv)
-    if hasattr(args, "make_option"):
-        args.make_option = toolchain.from_environment(args.make_option)
     try:
-        return args.function(args)
+        args = make_parser().parse_args(argv)
+        if hasattr(args, "make_option"):
+            args.make_option = toolchain.from_environment(args.make_option)
+        status = args.function(args)
+        sys.stdout.flush()
+        return status
     except SwapKunitError as error:
         sys.stdout.flush()
         print(f"swap-kunit: {error}", file=sys.stderr)
@@ -149,12 +158,21 @@ def main(argv: list[str]) -> int:
               "run it again to go on", file=sys.stderr)
         return Interrupted.code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return FAILED
     except OSError as error:
+        drop_output()
         print(f"swap-kunit: cannot go on with `{shlex.join(argv)}`: {error.strerror or error} "
               f"({error.filename or 'no file'}); {advice(error)}", file=sys.stderr)
         return WRONG_USE
+
+
+def drop_output() -> None:
+    """Let what stdout still holds go nowhere, when it cannot be written where it should."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def advice(error: OSError) -> str:

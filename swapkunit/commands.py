@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
+from . import interrupts
+
 CCACHE = "/usr/lib/ccache"
 # What an outer `make run V=1 O=...` puts into the environment; the kernel's make must not see it.
 OURS_FROM_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES", "GNUMAKEFLAGS",
@@ -66,15 +68,20 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
     the command with all its children.
     """
     with tempfile.TemporaryFile() as sink:
-        process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env,
-                                   stdin=subprocess.DEVNULL, stdout=None if echo else sink,
-                                   stderr=None if echo else subprocess.STDOUT,
-                                   start_new_session=True)
+        process = None
         try:
+            with interrupts.held():
+                process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env,
+                                           stdin=subprocess.DEVNULL, stdout=None if echo else sink,
+                                           stderr=None if echo else subprocess.STDOUT,
+                                           start_new_session=True)
             _wait(process, progress if sys.stdout.isatty() and not echo else None)
         finally:
-            if process.returncode is None:
-                kill_group(process)
+            if process and process.returncode is None:
+                with interrupts.held():
+                    kill_group(process)
+        if process.returncode == -signal.SIGINT:    # it came before the child had left our session
+            raise KeyboardInterrupt
         sink.seek(0)
         return Finished(process.returncode, sink.read().decode(errors="replace"))
 

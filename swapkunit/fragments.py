@@ -59,14 +59,24 @@ def gather(base: Path, names: list[str], configs: Path) -> KunitConfig:
     path = base / ".kunitconfig" if base.is_dir() else base
     config = KunitConfig()
     try:
-        config.add(path.read_text(), ".kunitconfig")
-    except OSError as error:
-        raise SwapKunitError(f"cannot read the kunitconfig {path}: {error.strerror}; "
+        config.add(path.read_text(encoding="utf-8"), ".kunitconfig")
+    except (OSError, UnicodeError) as error:
+        raise SwapKunitError(f"cannot read the kunitconfig {path}: {why(error)}; "
                              "give a file or a directory with a .kunitconfig") from error
     for name in names:
         path = find(name, configs)
-        config.add(path.read_text(), name if "/" in name else f"configs/{path.name}")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            raise SwapKunitError(f"cannot read the Kconfig fragment {path}: {why(error)}; "
+                                 "put it right, or leave it out") from error
+        config.add(text, name if "/" in name else f"configs/{path.name}")
     return config
+
+
+def why(error: OSError | UnicodeError) -> str:
+    """What kept a file from being read."""
+    return error.strerror if isinstance(error, OSError) else "it is not text"
 
 
 def read_dot_config(path: Path) -> dict[str, str]:

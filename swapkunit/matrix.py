@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import commands, deps, fragments, layout, results, source, toolchain
+from . import commands, deps, fragments, interrupts, layout, results, source, toolchain
 from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, SwapKunitError
 from .kernel import Kernel, examine
 from .verdict import relative
@@ -220,7 +220,8 @@ def run_cells(cells: list[Cell], args: argparse.Namespace, keep: Path) -> None:
         while queue or running:
             while queue and len(running) < number:
                 cell = queue.pop(0)
-                running.append(Running(cell, command_of(cell, args, jobs)))
+                with interrupts.held():
+                    running.append(Running(cell, command_of(cell, args, jobs)))
             time.sleep(0.1)
             commands.status_line(f"matrix: {total - len(queue) - len(running)} of {total} cells done, now "
                                  + ", ".join(f"{one.cell.name} {time.monotonic() - one.started:.0f} s"
@@ -232,9 +233,10 @@ def run_cells(cells: list[Cell], args: argparse.Namespace, keep: Path) -> None:
                 print(line_of(one.cell), flush=True)
                 write_json(cells, keep)
     finally:
-        commands.status_line("")
-        for one in running:
-            one.stop()
+        with interrupts.held():
+            commands.status_line("")
+            for one in running:
+                one.stop()
 
 
 # -- telling -----------------------------------------------------------------

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import commands
+from .errors import SwapKunitError
 from .kernel import Kernel
 from .ktap import PARAM_END, SKIP, Case, Suite, join
 from .layout import Layout
@@ -77,7 +78,8 @@ def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet:
     done = commands.run(command, echo=not quiet, env=commands.kernel_environment())
     if not target.exists():
         print(done.output)
-        raise RuntimeError(f"kunit.py parse left no {target} (status {done.status})")
+        raise SwapKunitError(f"cannot parse the results: {parser} ended with status {done.status} and left no "
+                             f"{target}; what it printed is shown above, what it was given is {log}")
     tree = json.loads(target.read_text())
     complete_json(tree, kernel)
     target.write_text(json.dumps(tree, indent=2) + "\n")

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import commands
+from . import commands, interrupts
 from .errors import SwapKunitError, UntestableKernel
 from .ktap import AFTER_LAST, Case, Console, Suite, listed_cases
 from .layout import Layout
@@ -82,9 +82,10 @@ def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> tuple[lis
     args = kernel_arguments([*options.kernel_args, "kunit.action=list"])
     log = layout.out / "logs" / "list.log"
     log.parent.mkdir(exist_ok=True)
-    uml = Uml(binary, args, log, memory_directory(memory_bytes(args)))
-    ended_by = ""
+    uml, ended_by = None, ""
     try:
+        with interrupts.held():
+            uml = Uml(binary, args, log, memory_directory(memory_bytes(args)))
         with selectors.DefaultSelector() as selector:
             selector.register(uml, selectors.EVENT_READ)
             while not (selector.select(0.5) and not uml.read()):
@@ -92,7 +93,9 @@ def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> tuple[lis
                 if ended_by:
                     break
     finally:
-        uml.close()
+        if uml:
+            with interrupts.held():
+                uml.close()
     cases = listed_cases(uml.lines)
     if not cases:
         print("\n".join(uml.lines[-40:]))
@@ -185,17 +188,19 @@ class Runner:
             except KeyboardInterrupt:
                 return False
             finally:
-                commands.status_line("")
-                for uml in list(self._running):
-                    self._collect(uml, self._running.pop(uml))
-                    uml.close()
+                with interrupts.held():
+                    commands.status_line("")
+                    for uml in list(self._running):
+                        self._collect(uml, self._running.pop(uml))
+                        uml.close()
         return True
 
     def _start(self, job: Job) -> Uml:
         args = kernel_arguments([*self.options.kernel_args, f"kunit.filter_glob={job.glob}"])
         name = re.sub(r"[^\w.-]", "_", job.glob)
-        uml = Uml(self.binary, args, self.logs / f"{name}.log", self._scratch)
-        self._running[uml] = job
+        with interrupts.held():
+            uml = Uml(self.binary, args, self.logs / f"{name}.log", self._scratch)
+            self._running[uml] = job
         self.umls += 1
         return uml
 
@@ -222,8 +227,9 @@ class Runner:
 
     def _finish(self, uml: Uml, ended_by: str) -> list[Job]:
         """Close an ended UML; the jobs that go on where it stopped."""
-        job = self._running.pop(uml)
-        uml.close()
+        with interrupts.held():
+            job = self._running.pop(uml)
+            uml.close()
         self._collect(uml, job)
         if not uml.console.started:
             self._boot_failed(uml, job, ended_by)

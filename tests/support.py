@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -138,6 +139,7 @@ class Scratch(unittest.TestCase):
         before = dict(os.environ)
         self.addCleanup(lambda: (os.environ.clear(), os.environ.update(before)))
         os.environ["SWAP_KUNIT_CACHE"] = str(self.top / "cache")
+        signal.signal(signal.SIGINT, signal.default_int_handler)    # a job in the background ignores it
 
     def _remove(self) -> None:
         for parent, _, _ in os.walk(self.top):

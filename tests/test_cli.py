@@ -65,6 +65,25 @@ class Statuses(CommandLine):
         os.environ["FAKE_BOOT"] = "panic"
         self.assertEqual(self.run_it()[0], 125)
 
+    def test_closed_streams(self) -> None:
+        command = f"exec {sys.executable} {REPO}/swap-kunit"
+        for shell, text in (
+                (f"{command} presence --ksrc {self.top}/no >&- <&-", "there is no such directory"),
+                (f"{command} run --help >/dev/full", "No space left on device"),
+                (f"{command} presence --ksrc {self.top}/no >&- 2>&- <&-", "")):
+            with self.subTest(shell):
+                done = subprocess.run(["bash", "-c", shell], stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(text, done.stderr)
+                self.assertLessEqual(len(done.stderr.splitlines()), 1)
+
+    def test_fragment_that_is_no_text(self) -> None:
+        (self.top / "a.config").write_bytes(b"CONFIG_\xff=y\n")
+        status, output = self.run_it("--config", self.top / "a.config")
+        self.assertEqual(status, 2, output)
+        self.assertIn("a.config: it is not text; put it right", output)
+        self.assertNotIn("Traceback", output)
+
     def test_wrong_use(self) -> None:
         old = make_kernel(self.top / "old", Makefile="VERSION = 5\nPATCHLEVEL = 4\nSUBLEVEL = 1\n")
         headers = write(self.top / "headers/Makefile", "VERSION = 7\nPATCHLEVEL = 3\n").parent

@@ -226,6 +226,36 @@ class Stopping(RunCase):
                 for name in ("swap_a", "swap_b"):
                     (self.layout.out / f"logs/{name}.log").unlink()
 
+    def test_impatient_interrupts(self) -> None:
+        kernel = make_kernel(self.top / "linux")
+        suites = {f"swap_{letter}": ["hang_1"] for letter in "abcdef"}
+        for pause in (0.0, 0.001, 0.01):
+            with self.subTest(pause), open(self.top / "printed", "w+", encoding="utf-8") as sink:
+                process = subprocess.Popen(
+                    [sys.executable, REPO / "swap-kunit", "run", "-j6", "--ksrc", kernel, "--out", self.layout.out],
+                    env={**os.environ, "FAKE_SUITES": json.dumps(suites)}, stdout=sink, stderr=sink)
+                self.addCleanup(process.kill)
+                for name in suites:
+                    self.wait_for(self.layout.out / f"logs/{name}.log", "hang_1")
+                for _ in range(12):
+                    process.send_signal(signal.SIGINT)
+                    time.sleep(pause)
+                self.assertEqual(process.wait(timeout=10), 1)
+                sink.seek(0)
+                self.assertIn("before the end: 6 cases", sink.read())
+                self.assertEqual(processes_with(self.mark), [])
+            for name in suites:
+                (self.layout.out / f"logs/{name}.log").unlink()
+
+    def test_interrupt_is_put_off(self) -> None:
+        code = ("import os, signal\nfrom swapkunit import interrupts\ninterrupts.catch()\ndone = []\n"
+                "try:\n    with interrupts.held():\n        os.kill(os.getpid(), signal.SIGTERM)\n"
+                "        done.append('held')\n    done.append('not reached')\n"
+                "except KeyboardInterrupt:\n    os.kill(os.getpid(), signal.SIGINT)\n"
+                "    done.append('stopped once')\nprint(done)")
+        done = subprocess.run([sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, "['held', 'stopped once']\n", done.stderr)
+
     def test_interrupt_while_building(self) -> None:
         slow = MAKEFILE.replace("\t@echo vmlinux", "\t@touch $(O)/begun; sleep 100 & sleep 100; echo vmlinux")
         kernel = make_kernel(self.top / "linux", Makefile=slow)
