@@ -118,6 +118,8 @@ MECHANISMS = (
               "file systems are given several pages a call"),
     Mechanism("VMA_RA_ANY_BOOL", ("mm/swap_state.c",), "vma_ra_enabled_store",
               r"\bkstrtobool\b", "vma_ra_enabled takes any yes or no"),
+    Mechanism("MEMORY_RECLAIM", ("mm/memcontrol.c",), None, r"\bmemory_reclaim\b",
+              "a cgroup's memory is reclaimed on demand"),
     Mechanism("FRONTSWAP_MAP", ("mm/swapfile.c",), None, r"\bfrontswap_map\b",
               "an area has a map of what frontswap holds, and can do without"),
     Mechanism("WRITE_IN_PLACE", ("arch/um/include/asm/pgtable.h", "mm/swapfile.c"), None,

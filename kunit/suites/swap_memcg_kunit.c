@@ -116,6 +116,7 @@ static void reclaim_swaps_the_cgroup(struct kunit *test)
 	struct user_memory *mem = memcg_memory(test, cgroup, 4 * MEMCG_MANY);
 	struct user_memory *other = user_memory_at(test, 0x50000000, 16);
 
+	SWAP_REQUIRE(test, MEMORY_RECLAIM);
 	user_fill(other, 0, 16);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_reclaim(cgroup, 128), 0);
 	KUNIT_EXPECT_GE_MSG(test, memcg_swapped(mem), 128U,
