@@ -291,6 +291,48 @@ static void old_pages_are_written_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 3U);
 }
 
+static struct user_memory *reused_by;
+
+/* As memory is found for the writing back: the slot's owner goes, and another has the slot. */
+static bool slot_changes_hands(void)
+{
+	struct user_memory *mem = reused_by;
+
+	reused_by = NULL;
+	if (mem) {
+		user_give_up(mem, 0, 1);
+		user_page_out(mem, 1, 1);
+		user_drop_cache(mem, 1, 1);
+	}
+	return false;
+}
+
+/* A slot reused while its old page is about to be written back: the new page counts. */
+static void reused_slot_is_not_written_back(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_ZRAM, .tail_slots = 1 });
+	struct user_memory *mem = user_memory_new(test, 2);
+
+	swap_kunit_set_zswap(true);
+	user_fill(mem, 0, 2);
+	user_mix(mem, 0, 2);
+	user_swap_out(mem, 0, 1);
+	/* The first look gives a new page a second chance. */
+	if (swap_has(ZSWAP_SHRINKER))
+		swap_kunit_zswap_write_back(1);
+	reused_by = mem;
+	swap_arm_seams(test)->fail_swapin_alloc = slot_changes_hands;
+	swap_kunit_zswap_write_back(1);
+	KUNIT_ASSERT_NULL_MSG(test, reused_by, "the case needs the page to be looked at");
+	KUNIT_ASSERT_EQ_MSG(test, user_page_is(mem, 1), USER_PAGE_SWAPPED,
+			    "the case needs the slot to be reused");
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_WRITE), 0U,
+			    "rule iv: a page whose slot was reused is not written back");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
 /* Writing back to a disk that fails: the page stays in memory. */
 static void failed_write_back_costs_no_data(struct kunit *test)
 {
@@ -394,6 +436,7 @@ static struct kunit_case swap_zswap_cases[] = {
 	KUNIT_CASE_PARAM(newer_zero_page_wins, zswap_device_gen_params),
 	KUNIT_CASE(full_pool_refuses),
 	KUNIT_CASE_PARAM(old_pages_are_written_back, zswap_device_gen_params),
+	KUNIT_CASE(reused_slot_is_not_written_back),
 	KUNIT_CASE(failed_write_back_costs_no_data),
 	KUNIT_CASE_PARAM(cached_page_is_not_written_back, zswap_device_gen_params),
 	KUNIT_CASE_PARAM(spoilt_page_is_a_bus_error, zswap_device_gen_params),
