@@ -20,7 +20,7 @@ from swapkunit.layout import Layout
 from swapkunit.run import RunOptions
 from swapkunit.uml import kernel_arguments, memory_bytes
 
-from .support import MAKEFILE, REPO, TESTS, Scratch, make_kernel, processes_with, write
+from .support import MAKEFILE, REPO, TESTS, Scratch, heed_interrupts, make_kernel, processes_with, write
 
 FAKE = TESTS / "fake_linux"
 
@@ -211,7 +211,8 @@ class Stopping(RunCase):
                 with open(self.top / "printed", "w+", encoding="utf-8") as sink:
                     process = subprocess.Popen(
                         [sys.executable, REPO / "swap-kunit", "run", "--ksrc", kernel, "--out", self.layout.out],
-                        env={**os.environ, "FAKE_SUITES": json.dumps(suites)}, stdout=sink, stderr=sink)
+                        env={**os.environ, "FAKE_SUITES": json.dumps(suites)}, stdout=sink, stderr=sink,
+                        preexec_fn=heed_interrupts)
                     self.addCleanup(process.kill)
                     self.wait_for(self.layout.out / "logs/swap_a.log", "swap_case: swap_a.hang_2")
                     self.wait_for(self.layout.out / "logs/swap_b.log", "System halted")
@@ -262,7 +263,7 @@ class Stopping(RunCase):
         with open(self.top / "printed", "w+", encoding="utf-8") as sink:
             process = subprocess.Popen(
                 [sys.executable, REPO / "swap-kunit", "run", "--ksrc", kernel, "--out", self.layout.out],
-                stdout=sink, stderr=sink)
+                stdout=sink, stderr=sink, preexec_fn=heed_interrupts)
             self.addCleanup(process.kill)
             self.wait_for(self.layout.out / "build/begun", "")
             process.send_signal(signal.SIGINT)
