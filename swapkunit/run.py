@@ -17,6 +17,8 @@ from .ktap import AFTER_LAST, Case, Console, Suite, listed_cases
 from .layout import Layout
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
 
+ENOUGH_HANGS = 3        # in one suite: the others are not waited for
+SHOWN = 100             # lines kept of the start and of the end of what a broken case printed
 BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
 
 
@@ -179,7 +181,9 @@ class Runner:
             try:
                 while queue or self._running:
                     while queue and len(self._running) < self.options.jobs:
-                        selector.register(self._start(queue.pop(0)), selectors.EVENT_READ)
+                        job = queue.pop(0)
+                        if not self._given_up(job):
+                            selector.register(self._start(job), selectors.EVENT_READ)
                     for uml, ended_by in self._wait(selector):
                         selector.unregister(uml)
                         queue = self._finish(uml, ended_by) + queue
@@ -193,6 +197,15 @@ class Runner:
                     for uml in list(self._running):
                         self._collect(uml, self._running.pop(uml))
                         uml.close()
+        return True
+
+    def _given_up(self, job: Job) -> bool:
+        """Whether so many cases of the suite hang that the rest would only take time."""
+        hung = sum(case.suite == job.suite and case.fate == "hung" for case in self.cases.values())
+        if hung < ENOUGH_HANGS:
+            return False
+        for name in job.cases:
+            self._blame(job, name, "hung", f"not run: {ENOUGH_HANGS} cases of {job.suite} hang before it", [])
         return True
 
     def _start(self, job: Job) -> Uml:
@@ -264,8 +277,17 @@ class Runner:
             self.cases[f"{job.suite}.{name}"] = Case(job.suite, name, [line])
 
     def _blame(self, job: Job, name: str, fate: str, reason: str, lines: list[str]) -> None:
-        case = Case(job.suite, name, list(lines), fate, reason)
+        case = Case(job.suite, name, shortened(lines), fate, reason)
         self.cases[case.full_name] = case
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """The first and last lines: a loop that prints says the same in between."""
+    left_out = len(lines) - 2 * SHOWN
+    if left_out <= 0:
+        return list(lines)
+    return [*lines[:SHOWN], f"... {left_out} lines are left out here; the console's log has them",
+            *lines[-SHOWN:]]
 
 
 def describe_end(uml: Uml, ended_by: str) -> tuple[str, str] | None:

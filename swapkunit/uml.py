@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .ktap import Console
 
-MAX_CONSOLE = 64 << 20      # bytes; a case that prints more is looping
+MAX_CONSOLE = 8 << 20      # bytes; a case that prints more is looping
 DEFAULT_MEMORY = "mem=256M"
 # What kunit.py gives, and printk.time=0 so that no log differs by its times.
 KERNEL_ARGS = ("console=tty", "kunit_shutdown=halt", "kunit.enable=1", "printk.time=0")

@@ -114,11 +114,6 @@ def git(top: Path, *words: str) -> str:
                           check=True, capture_output=True, text=True).stdout
 
 
-def heed_interrupts() -> None:
-    """For Popen's preexec_fn: whoever runs the tests in the background ignores ^C, and its children do."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def processes_with(text: str) -> list[int]:
     """The processes whose command line or environment holds text, this one aside."""
     found = []

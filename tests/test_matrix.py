@@ -17,7 +17,7 @@ from swapkunit.errors import SwapKunitError
 from swapkunit.kernel import Kernel
 from swapkunit.matrix import Cell
 
-from .support import MAKEFILE, REPO, Scratch, heed_interrupts, make_kernel, processes_with, write
+from .support import MAKEFILE, REPO, Scratch, make_kernel, processes_with, write
 
 
 class Plan(unittest.TestCase):
@@ -163,8 +163,7 @@ class Running(Scratch):
         process = subprocess.Popen([sys.executable, REPO / "swap-kunit", "matrix", "--kernels",
                                     f"{self.one},{self.two},{self.top / 'three'}", "--out", self.out, "-j1"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   env={**os.environ, "SWAP_KUNIT_MARK": mark},
-                                   preexec_fn=heed_interrupts)
+                                   env={**os.environ, "SWAP_KUNIT_MARK": mark})
         deadline = time.monotonic() + 30
         while not list(self.out.glob("two-*/default/tree/building")) and time.monotonic() < deadline:
             time.sleep(0.05)

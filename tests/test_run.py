@@ -20,7 +20,7 @@ from swapkunit.layout import Layout
 from swapkunit.run import RunOptions
 from swapkunit.uml import kernel_arguments, memory_bytes
 
-from .support import MAKEFILE, REPO, TESTS, Scratch, heed_interrupts, make_kernel, processes_with, write
+from .support import MAKEFILE, REPO, TESTS, Scratch, make_kernel, processes_with, write
 
 FAKE = TESTS / "fake_linux"
 
@@ -81,6 +81,18 @@ class Fates(RunCase):
         results = self.run_suites({"swap_a": ["loop_1", "pass_2"]}, timeout=0.5)
         self.assertEqual(list(self.fates(results).values()), ["hung", "ok"])
         self.assertIn("it prints", results.suites[0].cases[0].reason)
+
+    def test_a_suite_that_hangs_again_and_again_is_given_up(self) -> None:
+        results = self.run_suites({"swap_a": [f"hang_{n}" for n in range(6)], "swap_b": ["pass_1"]},
+                                  timeout=0.5, jobs=1)
+        self.assertEqual(list(self.fates(results).values()), ["hung"] * 6 + ["ok"])
+        self.assertEqual([case.reason.startswith("not run") for case in results.suites[0].cases],
+                         [False] * 3 + [True] * 3)
+
+    def test_what_a_loop_prints_is_shortened(self) -> None:
+        lines = run.shortened([f"line {n}" for n in range(1000)])
+        self.assertEqual((len(lines), lines[0], lines[-1]), (2 * run.SHOWN + 1, "line 0", "line 999"))
+        self.assertEqual(run.shortened(["a"]), ["a"])
 
     def test_suite_that_does_not_start_fails_its_cases(self) -> None:
         results = self.run_suites({"swap_noinit": ["pass_1", "pass_2"]})
@@ -211,8 +223,7 @@ class Stopping(RunCase):
                 with open(self.top / "printed", "w+", encoding="utf-8") as sink:
                     process = subprocess.Popen(
                         [sys.executable, REPO / "swap-kunit", "run", "--ksrc", kernel, "--out", self.layout.out],
-                        env={**os.environ, "FAKE_SUITES": json.dumps(suites)}, stdout=sink, stderr=sink,
-                        preexec_fn=heed_interrupts)
+                        env={**os.environ, "FAKE_SUITES": json.dumps(suites)}, stdout=sink, stderr=sink)
                     self.addCleanup(process.kill)
                     self.wait_for(self.layout.out / "logs/swap_a.log", "swap_case: swap_a.hang_2")
                     self.wait_for(self.layout.out / "logs/swap_b.log", "System halted")
@@ -263,7 +274,7 @@ class Stopping(RunCase):
         with open(self.top / "printed", "w+", encoding="utf-8") as sink:
             process = subprocess.Popen(
                 [sys.executable, REPO / "swap-kunit", "run", "--ksrc", kernel, "--out", self.layout.out],
-                stdout=sink, stderr=sink, preexec_fn=heed_interrupts)
+                stdout=sink, stderr=sink)
             self.addCleanup(process.kill)
             self.wait_for(self.layout.out / "build/begun", "")
             process.send_signal(signal.SIGINT)
