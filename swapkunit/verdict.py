@@ -61,21 +61,32 @@ def suite_table(results: Results, report: Report) -> list[str]:
 
 
 def failures(leaves: list[Leaf]) -> list[str]:
-    """The failed cases with the first lines of their text."""
+    """The failed cases with the first lines of their text: crashes first, equal texts once."""
+    groups: dict[tuple[str, ...], list[Leaf]] = {}
+    for leaf in sorted(leaves, key=lambda leaf: not leaf.fate):
+        text = [line[:150] for line in interesting(leaf.text)[:TEXT_LINES]]
+        groups.setdefault((leaf.fate or "failed", leaf.name.partition("[")[0], *text), []).append(leaf)
     lines = []
-    for leaf in leaves[:FAILURES]:
-        lines.append(f"{leaf.fate or 'failed':<10} {leaf.name}")
-        lines += [f"             {text[:150]}" for text in interesting(leaf.text)[:TEXT_LINES]]
-    if len(leaves) > FAILURES:
-        lines.append(f"failed     and {len(leaves) - FAILURES} more: "
-                     + ", ".join(leaf.name for leaf in leaves[FAILURES:FAILURES + 20]))
+    for fate, case, *text in list(groups)[:FAILURES]:
+        parameters = [leaf.name.partition("[")[2][:-1] for leaf in groups[fate, case, *text]]
+        lines.append(f"{fate:<10} {case}" + (f"[{', '.join(parameters)}]" if any(parameters) else ""))
+        lines += [f"             {line}" for line in text]
+    more = Counter(leaf.suite for key in list(groups)[FAILURES:] for leaf in groups[key])
+    if more:
+        lines.append(f"failed     and {sum(more.values())} more, all in the log: "
+                     + ", ".join(f"{number} in {suite}" for suite, number in more.items()))
     return lines
 
 
 def interesting(text: list[str]) -> list[str]:
-    """A failure's text from its first fault on."""
+    """A failure's text from its first fault on.
+
+    Where a fixture's function found it, its own place says nothing: the text names the suite's.
+    """
+    text = [line for line in text if "FAILED at mm/kunit/fixture/" not in line]
     for number, line in enumerate(text):
-        if "FAILED at" in line or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ")):
+        if "FAILED at" in line or "_kunit.c:" in line \
+                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ")):
             return text[number:]
     return text[-TEXT_LINES:]
 
