@@ -86,7 +86,7 @@ def interesting(text: list[str]) -> list[str]:
     text = [line for line in text if "FAILED at mm/kunit/fixture/" not in line]
     for number, line in enumerate(text):
         if "FAILED at" in line or "_kunit.c:" in line \
-                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ")):
+                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ", "rule ")):
             return text[number:]
     return text[-TEXT_LINES:]
 

@@ -45,7 +45,7 @@ NEWEST = (
             r"if \(!\(si->flags & SWP_WRITEOK\)\)\s*return false;", "",
             r"failed +swap_\w+\.", after=r"\nstatic bool __swap_cluster_alloc_entries"),
     PastBug("A18 bad slot past the end of a shrunk area", "mm/swapfile.c",
-            r"if \(offset >= si->max && !mask\)", "if (0)", r"failed +swap_swapon\."),
+            r"if \(offset >= si->max && !mask\)", "if (0)", r"(failed|crashed) +swap_swapon\."),
     PastBug("A19 failed charge leaves nr_swap_pages too high", "mm/swapfile.c",
             r"(?s)\n\tatomic_long_sub\(nr_entries, &nr_swap_pages\);(.*?\nint folio_alloc_swap\(.*?)"
             r"(\n\treturn 0;\n\})",
