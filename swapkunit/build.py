@@ -43,6 +43,11 @@ def kunit_py(layout: Layout) -> Path:
     return Path("tools/testing/kunit/kunit.py")
 
 
+def takes_kunitconfig(layout: Layout) -> bool:
+    """Whether the tree's kunit.py has --kunitconfig; older ones read BUILD/.kunitconfig."""
+    return "--kunitconfig" in (layout.tree / kunit_py(layout)).read_text()
+
+
 # -- configuring -------------------------------------------------------------
 
 
@@ -58,8 +63,11 @@ def configure(layout: Layout, config: KunitConfig, options: BuildOptions) -> boo
     kunitconfig.write_text(config.text())
     layout.build.mkdir(exist_ok=True)
     (layout.build / ".config").unlink(missing_ok=True)
-    command = [sys.executable, kunit_py(layout), "config", f"--build_dir={layout.build.name}",
-               f"--kunitconfig={kunitconfig}"]
+    command = [sys.executable, kunit_py(layout), "config", f"--build_dir={layout.build.name}"]
+    if takes_kunitconfig(layout):
+        command.append(f"--kunitconfig={kunitconfig}")
+    else:
+        (layout.build / ".kunitconfig").write_text(config.text())
     command += [f"--make_options={option}" for option in options.make_options]
     commands.show(command, layout.tree)
     done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment())
@@ -151,7 +159,7 @@ def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: lis
 
 def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str | Path]:
     """kunit.py for a first build, make for vmlinux alone afterwards (and when all is shown)."""
-    if cold and not options.verbose:
+    if cold and not options.verbose and takes_kunitconfig(layout):
         return [sys.executable, kunit_py(layout), "build", f"--build_dir={layout.build.name}",
                 f"--kunitconfig={layout.out / 'kunitconfig'}", f"--jobs={options.jobs}",
                 *(f"--make_options={option}" for option in options.make_options)]
