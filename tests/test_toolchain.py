@@ -8,11 +8,11 @@ import unittest
 from unittest import mock
 
 from swapkunit import toolchain
-from swapkunit.build import BuildOptions, build_command, request_digest
+from swapkunit.build import BuildOptions, build_command, kunit_py, request_digest
 from swapkunit.fragments import KunitConfig
 from swapkunit.layout import Layout
 
-from .support import REPO, Scratch, make_kernel
+from .support import REPO, Scratch, make_kernel, write
 
 
 class Compiler(unittest.TestCase):
@@ -52,6 +52,7 @@ class Steps(Scratch):
     def test_both_builds_get_the_options(self) -> None:
         options = BuildOptions(1, ["LLVM=-19"])
         layout = Layout(self.top / "out")
+        write(layout.tree / kunit_py(layout), "add_argument('--kunitconfig')\n")
         self.assertIn("--make_options=LLVM=-19", build_command(layout, options, cold=True))
         self.assertIn("LLVM=-19", build_command(layout, options, cold=False))
 
