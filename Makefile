@@ -4,6 +4,7 @@
 # into exit status 2: where the status matters, call ./swap-kunit.
 #
 #   KSRC=dir KERNEL=7.3   which kernel      CONFIG=a,b  fragments of configs/
+#   POLICY=name           patches of mm/policies
 #   FILTER='swap_io.*'    which cases       O=dir       output directory
 #   J=n  jobs             V=1  whole build  LLVM=1 CC=gcc-12  for the kernel's make
 #   KUNIT_ARGS='mem=512M' for the UML's command line
@@ -22,7 +23,7 @@ mk = $(foreach v,LLVM CC,$(if $(filter command line environment,$(origin $(v))),
 
 swap-kunit = $(PYTHON) $(call q,$(CURDIR)/swap-kunit)
 kernel = $(call opt,--ksrc,KSRC) $(call opt,--kernel,KERNEL) $(call opt,--config,CONFIG) \
-	 $(call opt,--out,O) $(call opt,--jobs,J) $(if $(filter-out 0,$(V)),--verbose) $(mk)
+	 $(call opt,--policy,POLICY) $(call opt,--out,O) $(call opt,--jobs,J) $(if $(filter-out 0,$(V)),--verbose) $(mk)
 suites = $(call opt,--filter,FILTER) $(if $(strip $(KUNIT_ARGS)),--kernel-arg=$(call q,$(KUNIT_ARGS)))
 
 help:

@@ -25,8 +25,11 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
                              "the newest 7.x (make: KERNEL=)")
     parser.add_argument("--config", metavar="A,B", default="", type=comma_list,
                         help="Kconfig fragments of configs/ to lay over .kunitconfig (make: CONFIG=)")
+    parser.add_argument("--policy", metavar="A,B", default="", type=comma_list,
+                        help="policies of mm/policies to lay over the kernel; your tree stays as it is "
+                             "(make: POLICY=)")
     parser.add_argument("--out", metavar="DIR", type=Path,
-                        help="output directory; default out/KERNEL/CONFIG (make: O=)")
+                        help="output directory; default out/KERNEL/CONFIG[@POLICY] (make: O=)")
     parser.add_argument("-v", "--verbose", action="store_true",
                         help="show the whole build (make: V=1)")
     add_build_options(parser)

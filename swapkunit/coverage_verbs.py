@@ -16,7 +16,7 @@ from .kernel import examine
 from .layout import default_out
 from .run import Results, run as run_cases
 from .session import Request, Session
-from .verdict import relative, verdict
+from .verdict import asked_for, relative, verdict
 
 
 def coverage(args: argparse.Namespace) -> int:
@@ -39,7 +39,7 @@ def coverage(args: argparse.Namespace) -> int:
         figures.forget(places)
         results = run_counting(session, raw)
         report = sessions.make_report(session, results)
-        print(verdict(session.kernel, request.config, session.layout, results, report, session.stages),
+        print(verdict(session.kernel, asked_for(request), session.layout, results, report, session.stages),
               flush=True)
         if results.interrupted:
             return FAILED
@@ -94,7 +94,7 @@ def with_fragment(config: list[str]) -> list[str]:
 def is_standard(request: Request) -> bool:
     """Whether all suites run, in the configuration the floors are meant for."""
     return not (request.filters or request.kunitconfig or request.kernel_args
-                or set(request.config) - {FRAGMENT})
+                or request.policies or set(request.config) - {FRAGMENT})
 
 
 def where(places: Places) -> str:
@@ -174,20 +174,21 @@ def out_of(args: argparse.Namespace, how: str) -> Path:
         return args.out.absolute()
     config = with_fragment(args.config or [])
     if args.ksrc is not None:
-        return default_out(examine(args.ksrc), config)
+        return default_out(examine(args.ksrc), config, args.policy or [])
     asked = args.kernel or source.known_kernels().default
     here = next((entry for entry in source.cached() if source.matches(asked, entry.debian_version)), None)
     if here is None:
         raise SwapKunitError(f"cannot tell which tests reach a line: Linux {asked} was never fetched, so "
                              f"there is no coverage run of it; make one with: {how}")
-    return default_out(here.kernel(), config)
+    return default_out(here.kernel(), config, args.policy or [])
 
 
 def coverage_command(args: argparse.Namespace) -> str:
     """The `coverage` command that goes with the options of `covers`."""
     words = ["./swap-kunit", "coverage"]
     for option, value in (("--ksrc", args.ksrc), ("--kernel", args.kernel),
-                          ("--config", ",".join(args.config or [])), ("--out", args.out)):
+                          ("--config", ",".join(args.config or [])), ("--policy", ",".join(args.policy or [])),
+                          ("--out", args.out)):
         words += [option, str(value)] if value else []
     return shlex.join(words)
 

@@ -21,6 +21,7 @@ FETCH = {
     "apt-get": "apt", "dpkg-deb": "dpkg", "tar": "tar", "xz": "xz-utils",
     "/usr/share/keyrings/debian-archive-keyring.*": "debian-archive-keyring",
 }
+PATCHES = {"git": "git"}
 COVERAGE = {"lcov": "lcov", "genhtml": "lcov", "gcov": "gcc", "gcov-tool": "gcc"}
 
 

@@ -5,6 +5,10 @@ A fragment may carry, in comment lines, what its kernels need on the command lin
 
     # swap-kunit: mem=1G
     # swap-kunit: seccomp=on ncpus=2
+
+and which patches of mm/policies it needs in the tree:
+
+    # swap-kunit-patches: uml-thp
 """
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from pathlib import Path
 from .errors import SwapKunitError
 
 ARGUMENTS = re.compile(r"^#\s*swap-kunit(?:-args)?:\s*(.+)$", re.M)
+PATCHES = re.compile(r"^#\s*swap-kunit-patches:\s*(.+)$", re.M)
 SET = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
 
 
@@ -77,6 +82,12 @@ def gather(base: Path, names: list[str], configs: Path) -> KunitConfig:
 def why(error: OSError | UnicodeError) -> str:
     """What kept a file from being read."""
     return error.strerror if isinstance(error, OSError) else "it is not text"
+
+
+def patches_of(names: list[str], configs: Path) -> list[str]:
+    """The policies that the fragments ask for, in order."""
+    found = (PATCHES.findall(find(name, configs).read_text(encoding="utf-8", errors="replace")) for name in names)
+    return [policy for lines in found for line in lines for policy in line.split()]
 
 
 def read_dot_config(path: Path) -> dict[str, str]:

@@ -10,13 +10,14 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from .errors import SwapKunitError
 from .kernel import Kernel
 
 REPO = Path(__file__).resolve().parent.parent
 CONFIGS = REPO / "configs"
+POLICIES = REPO / "mm" / "policies"
 
 
 def cache_dir() -> Path:
@@ -94,11 +95,14 @@ def default_top() -> Path:
     return top
 
 
-def default_out(kernel: Kernel, fragments: list[str], top: Path | None = None) -> Path:
-    """KERNEL/CONFIG in top, or in default_top()."""
+def default_out(kernel: Kernel, fragments: list[str], policies: Sequence[str] = (),
+                top: Path | None = None) -> Path:
+    """KERNEL/CONFIG[@POLICY] in top, or in default_top()."""
     name = kernel.series
     if kernel.given:
         base = re.sub(r"[^\w.+-]", "_", kernel.path.name)[:40]
         name = f"{base}-{short_hash(os.path.realpath(kernel.path))}"
     config = "+".join(re.sub(r"[^\w.+-]", "_", part) for part in fragments) or "default"
+    if policies:
+        config += "@" + "+".join(policies)
     return (top or default_top()) / name / config

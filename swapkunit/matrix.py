@@ -115,7 +115,7 @@ def find_kernels(cells: list[Cell], top: Path) -> None:
         if isinstance(kernel, SwapKunitError):
             cell.end(kernel.code, str(kernel), NO_KERNEL)
             continue
-        cell.kernel, cell.out = kernel, layout.default_out(kernel, cell.config, top)
+        cell.kernel, cell.out = kernel, layout.default_out(kernel, cell.config, top=top)
         other = taken.setdefault(cell.out, cell)
         if other is cell:
             continue

@@ -173,10 +173,10 @@ def write_decisions(layout: Layout, results: Results) -> int:
     return len(results.decisions)
 
 
-def write_summary(layout: Layout, kernel: Kernel, config: list[str], report: Report,
-                  interrupted: bool) -> None:
+def write_summary(layout: Layout, kernel: Kernel, config: list[str], policies: list[str],
+                  report: Report, interrupted: bool) -> None:
     """summary.json: the run's numbers, for whoever compares runs."""
-    summary = {"kernel": kernel.version, "config": config, "interrupted": interrupted,
+    summary = {"kernel": kernel.version, "config": config, "policies": policies, "interrupted": interrupted,
                **{status: report.count(status) for status in (PASS, FAIL, SKIPPED)},
                "known_bugs": sum(bool(leaf.known) for leaf in report.leaves),
                "failures": [leaf.name for leaf in report.leaves if leaf.status == FAIL and not leaf.known],

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator
 
-from . import build, deps, fragments, known_bugs, presence, results as results_module, run, source, toolchain, tree
+from . import (build, deps, fragments, known_bugs, patches, presence, results as results_module, run, source,
+               toolchain, tree)
 from .build import BuildOptions
 from .fragments import KunitConfig
 from .kernel import Kernel, examine, version_key
-from .layout import CONFIGS, REPO, Layout, default_out
+from .layout import CONFIGS, POLICIES, REPO, Layout, default_out
 from .results import Report
 from .run import Results, RunOptions
 from .verdict import Stages
@@ -30,11 +31,16 @@ OLDEST_PARSER = (6, 12)     # kunit.py of older trees counts skipped cases as pa
 
 @dataclass
 class Request:
-    """What the user asked for, as the command line gives it."""
+    """What the user asked for, as the command line gives it.
+
+    policies: names in mm/policies; patches: files of any origin, applied after them.
+    """
 
     ksrc: Path | None = None
     kernel: str | None = None
     config: list[str] = field(default_factory=list)
+    policies: list[str] = field(default_factory=list)
+    patches: list[Path] = field(default_factory=list)
     filters: list[str] = field(default_factory=list)
     out: Path | None = None
     jobs: int = 1
@@ -83,14 +89,27 @@ def open_session(request: Request) -> Session:
     started = time.monotonic()
     for name in request.config:
         fragments.find(name, CONFIGS)
-    deps.require({**deps.BUILD, **toolchain.programs(request.make_options)})
+    laid = policy_steps(request) or request.patches
+    deps.require({**deps.BUILD, **(deps.PATCHES if laid else {}), **toolchain.programs(request.make_options)})
     if request.ksrc is not None:
         kernel = examine(request.ksrc)
     else:
         kernel = source.provide(request.kernel)
-    layout = Layout((request.out or default_out(kernel, request.config)).absolute())
+    layout = Layout((request.out or default_out(kernel, request.config, request.policies)).absolute())
     tree.check_tree_path(layout.tree)
     return Session(request, kernel, layout, Stages({"kernel": time.monotonic() - started}))
+
+
+def policy_steps(request: Request) -> list[list[Path]]:
+    """The patches of the fragments and of the policies asked for. Raises SwapKunitError."""
+    names = dict.fromkeys([*fragments.patches_of(request.config, CONFIGS), *request.policies])
+    return [step for name in names for step in patches.steps_of(name, POLICIES)]
+
+
+def overlay(session: Session, where: Path) -> tree.Overlay:
+    """The session's overlay at where."""
+    request = session.request
+    return tree.Overlay(session.kernel.path, where, REPO, policy_steps(request), request.patches)
 
 
 def lay_tree(session: Session) -> list[str]:
@@ -99,7 +118,9 @@ def lay_tree(session: Session) -> list[str]:
         if not (session.layout.tree / tree.MANIFEST).exists():
             build.check_room(session.layout.out, 200 << 20)
             print(f"laying the tree of Linux {session.kernel.version} in {session.layout.tree}", flush=True)
-        synced = tree.Overlay(session.kernel.path, session.layout.tree, REPO).sync()
+        synced = overlay(session, session.layout.tree).sync()
+    for note in synced.notes:
+        print(f"swap-kunit: {note}", flush=True)
     return synced.stale
 
 
@@ -138,8 +159,8 @@ def make_report(session: Session, results: Results) -> Report:
         report = known_bugs.apply(leaves, bugs)
         results_module.write_decisions(session.layout, results)
         results_module.write_junit(session.layout, report.leaves)
-        results_module.write_summary(session.layout, session.kernel, session.request.config, report,
-                                     results.interrupted)
+        results_module.write_summary(session.layout, session.kernel, session.request.config,
+                                     session.request.policies, report, results.interrupted)
     return report
 
 

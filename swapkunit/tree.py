@@ -10,6 +10,7 @@ the inode, and keeps a space in the kernel's path out of make's sight.
     repo kunit/    -> TREE/mm/kunit/
     .kunitconfig   -> TREE/mm/kunit/.kunitconfig
     tools/testing/kunit is copied, since kunit.py finds its kernel by realpath().
+    TREE/.patched  -> copies of the files that patches change, linked in the kernel's place
 
 TREE/.overlay remembers every directory's mtime, so that a second sync lists only
 what changed. The kernel tree is read, never written.
@@ -22,9 +23,12 @@ import re
 import shutil
 import stat
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Callable
 
+from . import patches as patching
 from .errors import SwapKunitError
 from .ignore import Artefacts
 
@@ -32,6 +36,7 @@ FORMAT = 1
 SRC = ".src"
 MANIFEST = ".overlay"
 BUILD = ".kunit"
+PATCHED = ".patched"
 COPIED = "tools/testing/kunit"
 OWN_DIR = "mm/kunit"
 # Directories that must be real ones in the overlay, because files of ours go there.
@@ -44,28 +49,36 @@ RACY_NS = 2_000_000_000
 
 @dataclass
 class SyncResult:
-    """What a sync did. stale: tree-relative files whose objects must be rebuilt."""
+    """What a sync did. stale: tree-relative files whose objects must be rebuilt; notes: to be told."""
 
     directories: int = 0
     links_made: int = 0
     links_removed: int = 0
     stale: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     fresh: bool = False
     seconds: float = 0.0
 
 
 class Overlay:
-    """One overlay: source and repo are read, tree is written."""
+    """One overlay: source and repo are read, tree is written.
 
-    def __init__(self, source: Path, tree: Path, repo: Path):
+    policies and patches are laid over the source's files, as patches.lay() takes them.
+    """
+
+    def __init__(self, source: Path, tree: Path, repo: Path,
+                 policies: list[list[Path]] | None = None, patches: list[Path] | None = None):
         self.source, self.tree, self.repo = Path(os.path.abspath(source)), tree, repo
+        self.policies, self.patches = policies or [], patches or []
+        self.patched: dict[str, bool] = {}
+        self._was_patched: list[str] = []
         self.artefacts = Artefacts(self.source)
         self.mtimes: dict[str, int] = {}
         self.last_sync = 0
         self._changed: set[str] = set()
         self._laid: set[str] = set()
         self.result = SyncResult()
-        self._own_mm = own_mm_files(repo / "mm", self.source / "mm")
+        self._own_mm: dict[str, Path] = {}
         self._hidden = self._paths_of_ours_in_source()
 
     # -- what the overlay must look like ------------------------------------
@@ -80,7 +93,8 @@ class Overlay:
         """The links (name -> target) and subdirectories that directory ("" or "mm/") must hold."""
         up = "../" * directory.count("/") + f"{SRC}/{directory}"
         links, subdirs, kinds, symlinks = {}, [], {}, {}
-        with os.scandir(self.source / directory) as entries:
+        here = self.source / directory
+        with os.scandir(here) if here.is_dir() else nullcontext(()) as entries:
             for entry in entries:
                 if entry.is_symlink():
                     symlinks[entry.name] = os.readlink(entry.path)
@@ -98,9 +112,24 @@ class Overlay:
                 links[name] = symlinks[name]
             else:
                 links[name] = up + name
+        self._add_patched(directory, links, subdirs)
         if directory == "mm/":
             add_own(links, self._own_mm)
         return links, subdirs
+
+    def _add_patched(self, directory: str, links: dict[str, str], subdirs: list[str]) -> None:
+        """Put what patches make of directory's files into links, and new directories into subdirs."""
+        for path, there in self.patched.items():
+            name, _, below = path[len(directory):].partition("/")
+            if not path.startswith(directory) or path.startswith(f"{COPIED}/"):
+                continue
+            if below:
+                if name not in subdirs and there:
+                    subdirs.append(name)
+            elif there:
+                links[name] = "../" * directory.count("/") + f"{PATCHED}/{path}"
+            else:
+                links.pop(name, None)
 
     def _note_replaced(self, path: str, entry: os.DirEntry[str]) -> None:
         """Remember a file that came to its place after the last sync, but is older than it."""
@@ -121,18 +150,47 @@ class Overlay:
         try:
             if not self._load():
                 self._begin_anew()
-            self._changed = self._changed_directories()
+            self._patch()
+            self._changed = self._changed_directories() | self._patched_directories()
             for directory in sorted(self._changed | {*WATCHED}):
                 if directory in self.mtimes and directory not in self._laid:
                     self._lay(directory, started)
             self._lay_own()
             copy_tree(self.source / COPIED, self.tree / COPIED)
+            self._patch_copied()
             self._save(started)
         except OSError as error:
             raise SwapKunitError(overlay_trouble(self.source, self.tree, error)) from error
         self.result.directories = len(self.mtimes)
         self.result.seconds = time.monotonic() - clock
         return self.result
+
+    def _patch(self) -> None:
+        """Make the patched copies, and settle which files of ours there are to lay."""
+        result = patching.lay(self.source, self.tree / PATCHED, self.policies, self.patches)
+        self.patched, self.result.notes = result.files, result.notes
+        self._own_mm = own_mm_files(self.repo / "mm", self._has_mm)
+
+    def _has_mm(self, name: str) -> bool:
+        """Whether the kernel under test has mm/NAME."""
+        return self.patched.get(f"mm/{name}", (self.source / "mm" / name).exists())
+
+    def _patched_directories(self) -> set[str]:
+        """The known directories that hold, or held, a patched file, and all above them."""
+        found = set()
+        for path in (*self.patched, *self._was_patched):
+            parts = path.split("/")[:-1]
+            found |= {"".join(f"{part}/" for part in parts[:depth]) for depth in range(len(parts) + 1)}
+        return found & self.mtimes.keys()
+
+    def _patch_copied(self) -> None:
+        """The patched files among those that are copied."""
+        for path, there in self.patched.items():
+            if path.startswith(f"{COPIED}/"):
+                (self.tree / path).unlink(missing_ok=True)
+                if there:
+                    (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(self.tree / PATCHED / path, self.tree / path)
 
     def _load(self) -> bool:
         """Read the manifest; False when there is none, or it speaks of another tree."""
@@ -143,7 +201,7 @@ class Overlay:
             return False
         if header.get("identity") != self._identity():
             return False
-        self.last_sync = header["synced"]
+        self.last_sync, self._was_patched = header["synced"], header.get("patched", [])
         for line in body.splitlines():
             mtime, _, directory = line.partition(" ")
             self.mtimes[directory] = int(mtime)
@@ -191,9 +249,11 @@ class Overlay:
         """Bring one directory in line, and its new subdirectories whole."""
         try:
             mtime = os.stat(self.source / directory).st_mtime_ns
-            links, subdirs = self.wanted(directory)
         except (FileNotFoundError, NotADirectoryError):
-            return self._forget(directory)
+            if not any(there and path.startswith(directory) for path, there in self.patched.items()):
+                return self._forget(directory)
+            mtime = 0
+        links, subdirs = self.wanted(directory)
         here = f"{self.tree}/{directory}"
         present = self._present(here)
         for name in present.keys() - links.keys() - set(subdirs):
@@ -219,7 +279,7 @@ class Overlay:
 
     def _present(self, here: str) -> dict[str, str | None]:
         """The overlay's entries: link target, "" for a plain file, None for a directory."""
-        keep = {SRC, MANIFEST, BUILD} if here == f"{self.tree}/" else set()
+        keep = {SRC, MANIFEST, BUILD, PATCHED} if here == f"{self.tree}/" else set()
         if here == f"{self.tree}/mm/":
             keep = {"kunit"}
         if here == f"{self.tree}/tools/testing/":
@@ -268,7 +328,7 @@ class Overlay:
             self.result.links_made += 1
 
     def _save(self, started: int) -> None:
-        head = json.dumps({"identity": self._identity(), "synced": started})
+        head = json.dumps({"identity": self._identity(), "synced": started, "patched": list(self.patched)})
         body = "\n".join(f"{mtime} {directory}" for directory, mtime in self.mtimes.items())
         temporary = self.tree / (MANIFEST + ".new")
         temporary.write_text(f"{head}\n{body}\n")
@@ -295,7 +355,7 @@ def real_name(name: str) -> str:
     return f"{stem}_real.{suffix}" if dot else f"{name}.real"
 
 
-def own_mm_files(ours: Path, kernels: Path) -> dict[str, Path]:
+def own_mm_files(ours: Path, has: Callable[[str], bool]) -> dict[str, Path]:
     """The files of repo mm/ to lay; a wrapper of a file this kernel has not is left out."""
     if not ours.is_dir():
         return {}
@@ -303,7 +363,7 @@ def own_mm_files(ours: Path, kernels: Path) -> dict[str, Path]:
     for path in sorted(ours.iterdir()):
         if not path.is_file() or path.name.startswith("."):
             continue
-        if not (kernels / path.name).exists() and path.suffix == ".c":
+        if path.suffix == ".c" and not has(path.name):
             include = re.compile(rf'^\s*#\s*include\s+"{re.escape(real_name(path.name))}"', re.M)
             if include.search(path.read_text(errors="replace")):
                 continue

@@ -13,7 +13,7 @@ from pathlib import Path
 from . import commands, layout, session as sessions, source
 from .errors import FAILED, GOOD, SwapKunitError
 from .session import Request, Session
-from .verdict import verdict
+from .verdict import asked_for, verdict
 
 
 def request_of(args: argparse.Namespace) -> Request:
@@ -21,7 +21,8 @@ def request_of(args: argparse.Namespace) -> Request:
     if args.ksrc is not None and args.kernel:
         raise SwapKunitError(f"cannot test both the tree {args.ksrc} and the kernel {args.kernel}: "
                              "--ksrc and --kernel exclude each other; give one of them")
-    return Request(ksrc=args.ksrc, kernel=args.kernel, config=args.config or [], out=args.out,
+    return Request(ksrc=args.ksrc, kernel=args.kernel, config=args.config or [], policies=args.policy or [],
+                   out=args.out,
                    jobs=args.jobs, verbose=args.verbose, kunitconfig=args.kunitconfig,
                    make_options=args.make_option, filters=getattr(args, "filter", None) or [],
                    timeout=getattr(args, "timeout", 60.0),
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         sessions.build_kernel(session)
         results = sessions.run_suites(session)
         report = sessions.make_report(session, results)
-        print(verdict(session.kernel, session.request.config, session.layout, results, report,
+        print(verdict(session.kernel, asked_for(session.request), session.layout, results, report,
                       session.stages), flush=True)
     return FAILED if report.count("failed") or results.interrupted else GOOD
 
@@ -71,13 +72,15 @@ def list_cases(args: argparse.Namespace) -> int:
 def tree(args: argparse.Namespace) -> int:
     """A complete tree for plain kunit.py."""
     session = sessions.open_session(request_of(args))
-    from .tree import MANIFEST, Overlay, check_tree_path
+    from .tree import MANIFEST, check_tree_path
     target = args.tree.absolute()
     check_tree_path(target)
     if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists():
         raise SwapKunitError(f"cannot lay a tree in {target}: it has files in it that are not from "
                              "swap-kunit; give a new or empty directory")
-    result = Overlay(session.kernel.path, target, layout.REPO).sync()
+    result = sessions.overlay(session, target).sync()
+    for note in result.notes:
+        print(f"swap-kunit: {note}")
     print(f"{target}: Linux {session.kernel.version} with mm/kunit laid in, "
           f"{result.directories} directories ({result.seconds:.1f} s)")
     print(f"$ cd {target} && ./tools/testing/kunit/kunit.py run --kunitconfig=mm/kunit")

@@ -6,11 +6,15 @@ import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .kernel import Kernel
 from .layout import Layout
 from .results import FAIL, PASS, SKIPPED, Leaf, Report
 from .run import Results
+
+if TYPE_CHECKING:
+    from .session import Request
 
 TEXT_LINES = 6      # of each failed case's text
 FAILURES = 12       # failed cases shown
@@ -28,11 +32,17 @@ class Stages:
         return f"{parts}: {sum(self.seconds.values()):.1f} s"
 
 
-def verdict(kernel: Kernel, config: list[str], layout: Layout, results: Results,
+def asked_for(request: Request) -> str:
+    """The configuration and the policies of a run, as the verdict names them."""
+    config = f".kunitconfig{''.join(f' + {name}' for name in request.config)}"
+    return config + (f"\npolicy     {', '.join(request.policies)}" if request.policies else "")
+
+
+def verdict(kernel: Kernel, asked: str, layout: Layout, results: Results,
             report: Report, stages: Stages) -> str:
     """The screen's text; its last line is the closing line."""
     lines = ["", f"kernel     Linux {kernel.version}, {kernel.origin}",
-             f"config     .kunitconfig{''.join(f' + {name}' for name in config)}"]
+             f"config     {asked}"]
     lines += suite_table(results, report)
     lines += failures([leaf for leaf in report.leaves if leaf.status == FAIL and not leaf.known])
     lines += known_bug_lines(report)
