@@ -49,7 +49,8 @@ def examine(path: Path, origin: str | None = None) -> Kernel:
     """Check that path is a kernel tree we can test. Raises SwapKunitError naming what lacks."""
     asked = f"cannot test the kernel in '{path}'"
     if not path.is_dir():
-        raise SwapKunitError(f"{asked}: there is no such directory; "
+        what = "it is a file, not a directory" if path.exists() else "there is no such directory"
+        raise SwapKunitError(f"{asked}: {what}; "
                              "give an unpacked kernel tree with --ksrc (make: KSRC=)")
     version = read_version(path)
     if version is None:

@@ -109,3 +109,9 @@ def point_latest(target: Path, latest: Path = LATEST) -> bool:
     except OSError:
         return False
     return True
+
+
+def drop_latest(latest: Path = LATEST) -> None:
+    """Remove the link coverage/html when it leads nowhere any more."""
+    if latest.is_symlink() and not latest.exists():
+        latest.unlink()

@@ -27,12 +27,14 @@ class RunOptions:
     """filters: globs such as "swap_alloc.*"; timeout in seconds without a sign of life.
 
     shuffle: a seed; each case then has a UML of its own, in an order drawn from it.
+    kernel_args: the whole command line; of it, given is what the user asked for.
     """
 
     filters: list[str] = field(default_factory=list)
     timeout: float = 60.0
     jobs: int = 1
     kernel_args: list[str] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
     shuffle: int | None = None
 
 
@@ -80,7 +82,25 @@ def with_calibration(options: RunOptions, known: dict) -> RunOptions:
 
 
 def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> tuple[list[str], str]:
-    """Boot once with kunit.action=list; the cases, and the delay loop's calibration."""
+    """Boot once with kunit.action=list; the cases, and the delay loop's calibration.
+
+    Raises UntestableKernel when no case is listed, and plain SwapKunitError when it
+    is the user's kernel arguments that are in the way.
+    """
+    try:
+        return try_to_list(layout, options, binary)
+    except UntestableKernel:
+        if not options.given:
+            raise
+        others = [arg for arg in options.kernel_args if arg not in options.given]
+        try_to_list(layout, replace(options, kernel_args=others), binary, quiet=True)
+        raise SwapKunitError(f"the kernel does not reach its first case with {' '.join(options.given)} on its "
+                             "command line, and does without: see its console's end above, and give other "
+                             "arguments (--kernel-arg, make: KUNIT_ARGS=)") from None
+
+
+def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool = False) -> tuple[list[str], str]:
+    """One boot of boot_to_list(). Raises UntestableKernel."""
     args = kernel_arguments([*options.kernel_args, "kunit.action=list"])
     log = layout.out / "logs" / "list.log"
     log.parent.mkdir(exist_ok=True)
@@ -100,7 +120,8 @@ def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> tuple[lis
                 uml.close()
     cases = listed_cases(uml.lines)
     if not cases:
-        print("\n".join(uml.lines[-40:]))
+        if not quiet:
+            print("\n".join(uml.lines[-40:]))
         why = uml.console.panic or ended_by or f"it ended with status {uml.process.returncode}"
         raise UntestableKernel(f"the kernel under test does not reach its first case: {why}; its "
                                f"console is in {log}, its end is shown above")

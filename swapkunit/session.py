@@ -77,7 +77,7 @@ class Session:
         """How the UMLs are started: the fragments' arguments, then the user's."""
         args = [*self.config.kernel_args, *self.request.kernel_args]
         return RunOptions(self.request.filters, self.request.timeout, self.request.jobs, args,
-                          self.request.shuffle)
+                          self.request.kernel_args, self.request.shuffle)
 
     def build_options(self) -> BuildOptions:
         """How make is called."""

@@ -224,8 +224,9 @@ def from_cache(asked: str, series: str, trouble: str, later: bool = False) -> Ke
         entry = cached()[0]
     why = f"the mirror is out of reach ({trouble})" if trouble else "no suite of the mirror serves it"
     if entry is None:
+        series = ", ".join(known_kernels().suites)
         raise SwapKunitError(f"cannot fetch Linux {asked}: {why}; see to the network and this machine's apt "
-                             "sources, or give a kernel tree with --ksrc (make: KSRC=)")
+                             f"sources, ask for one of {series}, or give a kernel tree with --ksrc (make: KSRC=)")
     print(f"swap-kunit: {why}: using {entry.debian_version} from the cache", flush=True)
     return entry.kernel()
 
@@ -245,6 +246,14 @@ def unpack(deb: Path, package: Package) -> Cached:
     for leaving in top.glob(".new-*"):
         shutil.rmtree(leaving)
     target, fresh = top / f"{package.name}_{package.version}", top / f".new-{package.name}"
+    try:
+        return unpack_to(deb, package, fresh, target)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def unpack_to(deb: Path, package: Package, fresh: Path, target: Path) -> Cached:
+    """Unpack into fresh, and rename what came out to target."""
     fresh.mkdir(parents=True)
     print(f"unpacking {deb.name}", flush=True)
     script = "set -o pipefail; " + UNPACK.format(deb='"$1"', to='"$2"')
@@ -252,14 +261,12 @@ def unpack(deb: Path, package: Package) -> Cached:
                         progress=lambda spent: f"unpacking {package.name}: {spent:.0f} s")
     trees = [path for path in fresh.iterdir() if (path / "Makefile").exists()]
     if done.status or len(trees) != 1:
-        shutil.rmtree(fresh)
         if "No space left" in done.output:
-            check_room(top, 1 << 60)
+            check_room(target.parent, 1 << 60)
         deb.unlink()
         raise SwapKunitError(f"cannot unpack {deb.name}: {commands.tail(done.output, 1) or 'no kernel in it'}; "
                              "it is removed from the cache, run again to fetch it anew")
     trees[0].rename(target)
-    shutil.rmtree(fresh)
     deb.unlink()
     return Cached(target, package.name, package.version)
 

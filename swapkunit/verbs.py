@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import commands, layout, session as sessions, source
+from . import commands, layout, lcov, session as sessions, source
 from .errors import FAILED, GOOD, SwapKunitError
 from .session import Request, Session
 from .verdict import asked_for, verdict
@@ -108,6 +108,7 @@ def clean(args: argparse.Namespace) -> int:
                 held.enter_context(layout.Layout(lock.parent).lock())
             print(f"removing {target}", flush=True)
             shutil.rmtree(target)
+    lcov.drop_latest()
     return GOOD
 
 

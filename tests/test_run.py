@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from swapkunit import run
-from swapkunit.errors import SwapKunitError, UntestableKernel
+from swapkunit.errors import WRONG_USE, SwapKunitError, UntestableKernel
 from swapkunit.ktap import AFTER_LAST, Case, Console, join
 from swapkunit.layout import Layout
 from swapkunit.run import RunOptions
@@ -119,6 +119,16 @@ class Fates(RunCase):
         os.environ["FAKE_BOOT"] = "panic"
         with self.assertRaisesRegex(UntestableKernel, "does not reach its first case: .*fake panic"):
             self.run_suites({"swap_a": ["pass_1"]})
+
+    def test_arguments_the_kernel_does_not_boot_with_are_the_users(self) -> None:
+        options = RunOptions(kernel_args=["mem=1M"], given=["mem=1M"])
+        with contextlib.redirect_stdout(io.StringIO()), \
+                self.assertRaisesRegex(SwapKunitError, "with mem=1M on its command line, .* without") as caught:
+            run.list_cases(self.layout, options, FAKE)
+        self.assertEqual(caught.exception.code, WRONG_USE)
+        os.environ["FAKE_BOOT"] = "panic"
+        with contextlib.redirect_stdout(io.StringIO()), self.assertRaises(UntestableKernel):
+            run.list_cases(self.layout, options, FAKE)
 
 
 class Choosing(RunCase):

@@ -182,6 +182,14 @@ class Fetching(Scratch):
             source.unpack(deb, package)
         self.assertEqual(list((self.top / "cache/kernels").iterdir()), [])
 
+    def test_unpacking_that_is_stopped_leaves_nothing_half(self) -> None:
+        deb = write(self.top / "good.deb", "package")
+        with mock.patch("swapkunit.commands.run", side_effect=KeyboardInterrupt), \
+                self.assertRaises(KeyboardInterrupt), contextlib.redirect_stdout(self.said):
+            source.unpack(deb, Package("linux-source-7.3", "7.3.4-1", "sid"))
+        self.assertEqual(list((self.top / "cache/kernels").iterdir()), [])
+        self.assertTrue(deb.exists())
+
     def test_full_disk_is_told_beforehand(self) -> None:
         self.serve("stable", "6.12.1-1")
         with mock.patch("swapkunit.source.ROOM_TO_FETCH", 1 << 60), \
