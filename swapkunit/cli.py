@@ -127,6 +127,28 @@ def make_parser() -> Parser:
     return parser
 
 
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Answer a shell that completes a command line, through Debian's python3-argcomplete."""
+    import argcomplete      # only there when the shell has loaded it
+    from . import layout, patches, source
+
+    def each(prefix: str, names: list[str]) -> list[str]:
+        head = prefix.rpartition(",")[0]
+        return [f"{head},{name}" if head else name for name in names]
+
+    values = {
+        "config": lambda: sorted(path.stem for path in layout.CONFIGS.glob("*.config")),
+        "policy": lambda: patches.known(layout.POLICIES),
+        "kernel": lambda: list(source.known_kernels().suites),
+    }
+    verbs = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    for verb in verbs.choices.values():
+        for action in verb._actions:
+            if action.dest in values:
+                action.completer = lambda prefix, names=values[action.dest], **_: each(prefix, names())
+    argcomplete.autocomplete(parser)
+
+
 def open_streams() -> None:
     """Give a program that was started with stdin, stdout or stderr closed /dev/null in their place."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
@@ -146,7 +168,10 @@ def main(argv: list[str]) -> int:
     open_streams()
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        args = make_parser().parse_args(argv)
+        parser = make_parser()
+        if "_ARGCOMPLETE" in os.environ:
+            complete(parser)
+        args = parser.parse_args(argv)
         if hasattr(args, "make_option"):
             args.make_option = toolchain.from_environment(args.make_option)
         status = args.function(args)

@@ -2,8 +2,10 @@
 """The program from outside: exit codes, messages, what it leaves behind."""
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import shlex
 import subprocess
 import sys
 import unittest
@@ -122,6 +124,24 @@ class Statuses(CommandLine):
             done = self.program(verb, "--help")
             self.assertEqual(done.status, 0)
             self.assertIn("exit status", done.output)
+
+
+class Completion(unittest.TestCase):
+    """What a shell gets on Tab."""
+
+    def complete(self, line: str) -> list[str]:
+        """The words offered after line."""
+        env = {**os.environ, "_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "COMP_TYPE": "9",
+               "COMP_LINE": f"swap-kunit {line}", "COMP_POINT": str(len(f"swap-kunit {line}"))}
+        command = f"exec {shlex.quote(sys.executable)} {shlex.quote(str(REPO / 'swap-kunit'))} 8>&1 9>/dev/null >/dev/null"
+        done = subprocess.run(["bash", "-c", command], env=env, capture_output=True, text=True, check=True)
+        return done.stdout.replace(" \n", "\n").split()
+
+    @unittest.skipUnless(importlib.util.find_spec("argcomplete"), "python3-argcomplete is not installed")
+    def test_verbs_and_values(self) -> None:
+        self.assertEqual(self.complete("cov"), ["coverage", "covers"])
+        self.assertEqual(self.complete("run --config kasan,loc"), ["kasan,lockdep"])
+        self.assertIn("6.12", self.complete("run --kernel 6"))
 
 
 class Files(CommandLine):
