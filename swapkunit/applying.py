@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whether a series applies to a tree; if not, which hunk, and what the tree has in its place.
+
+Only copies of the files a patch names are patched, in a scratch directory.
+"""
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import commands, patches as laying, source
+from .errors import SwapKunitError
+from .kernel import Kernel, examine
+from .layout import cache_dir, short_hash
+from .mails import bare_git
+from .series import Patch, reading_git, resolve
+
+if TYPE_CHECKING:
+    import unidiff
+
+REJECTED = re.compile(r"^(?:Applying patch (?P<file>.+) with \d+ rejects?\.\.\.|Rejected hunk #(?P<hunk>\d+)\.)$", re.M)
+SHOWN = 7       # lines of the tree around the place
+
+
+@dataclass
+class Applied:
+    """A patch that applies. moved: "file: hunk 2 at line 930, 22 lines further down"."""
+
+    patch: Patch
+    moved: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Failed:
+    """A patch that does not: its first such hunk, and what the tree has there ("930: text")."""
+
+    patch: Patch
+    file: str
+    reason: str
+    line: int = 0
+    hunk: str = ""
+    number: int = 0
+    of: int = 0
+    others: list[str] = field(default_factory=list)
+    there: list[str] = field(default_factory=list)
+
+    def where(self) -> str:
+        """The hunk as a person finds it in the mail."""
+        if not self.hunk:
+            return self.file
+        return f"{self.file}: hunk {self.number} of {self.of}, {self.hunk}"
+
+    def lines(self) -> list[str]:
+        """What to print below "does not apply"."""
+        more = [f"nor do {', '.join(self.others)}"] if self.others else []
+        return [self.where(), self.reason, *(f"  {self.file}:{text}" for text in self.there), *more]
+
+
+Outcome = Applied | Failed
+
+
+# -- the base ----------------------------------------------------------------
+
+
+@dataclass
+class Base:
+    """The tree a series is laid on. It is read only. holder keeps a checkout from being changed."""
+
+    kernel: Kernel
+    commit: str = ""
+    holder: object = None
+
+    @property
+    def path(self) -> Path:
+        """Where the tree lies."""
+        return self.kernel.path
+
+
+def base_of(ksrc: Path | None, kernel: str | None, spec: str = "") -> Base:
+    """KSRC as it stands, a known kernel, or the commit the range spec starts from."""
+    if ksrc is None:
+        return Base(source.provide(kernel))
+    if not spec:
+        return Base(examine(ksrc))
+    commit, _ = resolve(ksrc, spec)
+    tree, holder = checkout(ksrc, commit)
+    found = examine(tree, f"commit {commit[:12]} of {ksrc}")
+    return Base(dataclasses.replace(found, given=True), commit, holder)
+
+
+def checkout(repository: Path, commit: str) -> tuple[Path, object]:
+    """A tree of ours that holds commit, sharing the repository's objects; it is kept, and updated.
+
+    git rewrites only the files that differ from what was there, so that builds of it stay
+    warm. The second value holds a lock: while it lives no other process changes the tree.
+    """
+    found = reading_git(repository, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path",
+                        "shallow").output.splitlines()
+    if len(found) != 2 or not Path(found[0]).is_dir():
+        raise SwapKunitError(f"cannot check out {commit[:12]} of {repository}: it is no git repository; give one, "
+                             "or patches as files")
+    top = cache_dir() / "bases" / short_hash(os.path.realpath(found[0]))
+    tree = top / "linux"
+    top.mkdir(parents=True, exist_ok=True)
+    holder = open(top / "lock", "w", encoding="utf-8")
+    fcntl.flock(holder, fcntl.LOCK_SH)
+    if head_of(tree) != commit:
+        take_alone(holder, repository)
+        update(tree, Path(found[0]), Path(found[1]), commit, repository)
+        fcntl.flock(holder, fcntl.LOCK_SH)
+    return tree, holder
+
+
+def take_alone(holder: object, repository: Path) -> None:
+    """Make the lock an exclusive one. Raises SwapKunitError when another process uses the tree."""
+    try:
+        fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise SwapKunitError(f"cannot check out another base of {repository}: another swap-kunit is at work on "
+                             "one; wait for it") from error
+
+
+def head_of(tree: Path) -> str:
+    """The commit checked out in a tree of ours; "" when there is none, or it is incomplete."""
+    try:
+        return (tree / ".git/swap-kunit-complete").read_text().strip()
+    except OSError:
+        return ""
+
+
+def update(tree: Path, objects: Path, shallow: Path, commit: str, repository: Path) -> None:
+    """Check commit out in tree, whose .git borrows objects. Raises SwapKunitError."""
+    own = tree / ".git"
+    (own / "swap-kunit-complete").unlink(missing_ok=True)
+    (own / "index.lock").unlink(missing_ok=True)
+    env = bare_git(tree.parent) | {"GIT_NO_LAZY_FETCH": "1"}
+    if not (own / "HEAD").exists():
+        shutil.rmtree(tree, ignore_errors=True)
+        tree.mkdir(parents=True)
+        commands.run(["git", "init", "-q", tree], env=env)
+    (own / "objects/info/alternates").write_text(f"{objects}\n")
+    if shallow.exists():
+        shutil.copyfile(shallow, own / "shallow")
+    done = commands.run(["git", "-C", tree, "-c", "core.hooksPath=/dev/null", "-c", "checkout.workers=0", "checkout",
+                         "-q", "--force", "--detach", commit], env=env,
+                        progress=lambda spent: f"checking out {commit[:12]}: {spent:.0f} s")
+    if done.status:
+        raise SwapKunitError(f"cannot check out {commit[:12]} of {repository}: {commands.tail(done.output, 1)}; "
+                             "see to that, or give the patches as files")
+    (own / "swap-kunit-complete").write_text(commit + "\n")
+
+
+# -- applying ----------------------------------------------------------------
+
+
+def try_apply(base_dir: Path, patches: list[Patch], scratch: Path) -> list[Outcome]:
+    """Each patch on base_dir and those before it that applied; one that fails is passed over.
+
+    scratch then holds the patched copies.
+    """
+    scratch.mkdir(parents=True, exist_ok=True)
+    copied: set[str] = set()
+    return [try_one(base_dir, patch, scratch, copied) for patch in patches]
+
+
+def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Outcome:
+    """Apply one patch to the copies in scratch."""
+    for name in patch.touched:
+        link = link_on_the_way(base_dir, name)
+        if link:
+            return Failed(patch, name, f"{link} is a symbolic link in this tree")
+    try:
+        laying.apply(base_dir, scratch, copied, patch.file)
+        return Applied(patch)
+    except laying.DoesNotApply as error:
+        return diagnose(patch, scratch, error)
+
+
+def link_on_the_way(base_dir: Path, name: str) -> str:
+    """The part of a path that is a symbolic link to a place elsewhere in the tree, or ""."""
+    parts = Path(name).parts
+    for length in range(1, len(parts) + 1):
+        part = Path(*parts[:length])
+        if (base_dir / part).is_symlink() and not os.path.isabs(os.readlink(base_dir / part)):
+            return str(part)
+    return ""
+
+
+def which_kernels_take(patches: list[Patch], scratch: Path) -> list[tuple[Kernel, list[Outcome]]]:
+    """Try the series on every kernel in the cache, newest first."""
+    found = []
+    for entry in source.cached():
+        with tempfile.TemporaryDirectory(prefix="try-", dir=scratch) as name:
+            found.append((entry.kernel(), try_apply(entry.path, patches, Path(name))))
+    return found
+
+
+# -- why not -----------------------------------------------------------------
+
+
+def diagnose(patch: Patch, scratch: Path, error: laying.DoesNotApply) -> Failed:
+    """Find the first hunk that does not fit, and what is in its place."""
+    import unidiff      # only here: a machine without it can do all the rest
+    already, rejected, output = rehearse(patch, scratch)
+    file, number = rejected[0] if rejected else ("", 0)
+    changed = next((one for one in unidiff.PatchSet(patch.diff) if one.source_file.endswith(f"/{file}")
+                    or one.target_file.endswith(f"/{file}")), None) if file else None
+    if already or changed is None or number > len(changed):
+        reason = "the tree has this change already" if already else plain_reason(output, error)
+        return Failed(patch, file or error.file or patch.touched[0], reason)
+    hunk = changed[number - 1]
+    text = (scratch / file).read_text(errors="surrogateescape").split("\n")
+    reason, there = compare(hunk, text, file, patch.suspicions)
+    others = [f"hunk {other} of {name}" for name, other in rejected[1:]]
+    return Failed(patch, file, reason, hunk.source_start, header_of(hunk), number, len(changed), others, there)
+
+
+def rehearse(patch: Patch, scratch: Path) -> tuple[bool, list[tuple[str, int]], str]:
+    """On a copy: whether the patch applies backwards, which hunks are rejected, and git's words."""
+    with tempfile.TemporaryDirectory(prefix="rehearse-", dir=scratch.parent) as name:
+        copy = Path(name) / "copy"
+        shutil.copytree(scratch, copy, symlinks=True)
+        env = bare_git(copy)
+        already = not commands.run(["git", "apply", "-R", "--check", patch.file.absolute()], cwd=copy, env=env).status
+        output = commands.run(["git", "apply", "--reject", "--verbose", "--whitespace=nowarn",
+                               patch.file.absolute()], cwd=copy, env=env).output
+    file, rejected = "", []
+    for match in REJECTED.finditer(output):
+        file = match["file"] or file
+        if match["hunk"]:
+            rejected.append((file, int(match["hunk"])))
+    return already, rejected, output
+
+
+def plain_reason(output: str, error: laying.DoesNotApply) -> str:
+    """git's own words for what is no matter of hunks."""
+    said = re.search(r"^error: (.*)$", output, re.M)
+    text = said[1] if said else str(error)
+    text = re.sub(r"^(\S+): No such file or directory$", r"this tree has no \1", text)
+    return re.sub(r"^(\S+): already exists in working directory$", r"this tree has \1 already", text)
+
+
+def header_of(hunk: unidiff.Hunk) -> str:
+    """The @@ line."""
+    heading = f" {hunk.section_header}" if hunk.section_header else ""
+    return (f"@@ -{hunk.source_start},{hunk.source_length} +{hunk.target_start},{hunk.target_length} @@{heading}")
+
+
+def compare(hunk: unidiff.Hunk, text: list[str], file: str, suspicions: list[str]) -> tuple[str, list[str]]:
+    """Why a hunk does not fit text, and the numbered lines of text that stand in its place."""
+    wanted = [line.value.rstrip("\n") for line in hunk if not line.is_added]
+    result = [line.value.rstrip("\n") for line in hunk if not line.is_removed]
+    if find(result, text) is not None:
+        return "the tree has the change of this hunk already", []
+    place = find([squeeze(line) for line in wanted], [squeeze(line) for line in text])
+    if place is not None:
+        why = f" ({'; '.join(suspicions)})" if suspicions else ""
+        return f"it fits but for the white space{why}", numbered(text, place)
+    lacking = lacking_function(hunk.section_header, text)
+    place, matching = nearest(wanted, text, hunk.source_start)
+    if place is None:
+        return lacking or f"{file} has nothing like the lines this hunk wants", []
+    expected, where = first_difference(wanted, text, place)
+    reason = f"it wants '{expected.strip()}', which is not there ({matching} of {len(wanted)} lines of it are)"
+    return (f"{lacking}; {reason}" if lacking else reason), numbered(text, max(where - SHOWN // 2, 0))
+
+
+def squeeze(line: str) -> str:
+    """A line without its white space."""
+    return "".join(line.split())
+
+
+def find(wanted: list[str], text: list[str]) -> int | None:
+    """Where wanted stands in text, whole."""
+    if not any(line.strip() for line in wanted):
+        return None
+    return next((place for place in range(len(text) - len(wanted) + 1)
+                 if text[place] == wanted[0] and text[place:place + len(wanted)] == wanted), None)
+
+
+def lacking_function(heading: str, text: list[str]) -> str:
+    """Says so when text has no function of the name in a hunk's heading."""
+    match = re.search(r"(\w+)\(", heading or "")
+    if not match or any(f"{match[1]}(" in line for line in text):
+        return ""
+    return f"the tree has no {match[1]}()"
+
+
+def nearest(wanted: list[str], text: list[str], start: int) -> tuple[int | None, int]:
+    """Where in text most lines of wanted are close together, and how many; None when hardly any."""
+    want = Counter(line for line in wanted if len(line.strip()) > 3)
+    window, best = len(wanted) + len(wanted) // 2, (0, 0, 0)
+    present: Counter[str] = Counter()
+    for place, line in enumerate(text):
+        present[line] += line in want
+        if place >= window:
+            present[text[place - window]] -= text[place - window] in want
+        score = sum(min(present[key], count) for key, count in want.items()) if line in want else 0
+        best = max(best, (score, -abs(place - start), place))
+    if best[0] * 4 < sum(want.values()) or not best[0]:
+        return None, 0
+    return max(best[2] - window + 1, 0), best[0]
+
+
+def first_difference(wanted: list[str], text: list[str], place: int) -> tuple[str, int]:
+    """The first line of wanted that text lacks near place, and where it should stand."""
+    window = text[place:place + 2 * len(wanted)]
+    there = place
+    for kind, first, _, where, end in difflib.SequenceMatcher(None, wanted, window, autojunk=False).get_opcodes():
+        if kind in ("replace", "delete") and any(line.strip() for line in wanted[first:]):
+            line = next(line for line in wanted[first:] if line.strip())
+            return line, place + where
+        there = place + end
+    return wanted[-1], there
+
+
+def numbered(text: list[str], place: int) -> list[str]:
+    """Some lines of text from place on, with their numbers."""
+    return [f"{number}: {line}" for number, line in enumerate(text[place:place + SHOWN], place + 1)]

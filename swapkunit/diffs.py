@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A diff as it came by mail: where it ends, what happened to it on the way, what it would touch.
+
+A patch is a stranger's code, so refusals() is strict: it goes by every line that
+git could take for a name or a mode, and by what git itself makes of the diff.
+"""
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from . import commands
+from .layout import REPO
+from .mails import bare_git
+
+HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+HEADING = re.compile(r"(?:diff --git |index [0-9a-f]+\.\.|old mode|new mode|new file mode|deleted file mode|"
+                     r"similarity index|dissimilarity index|rename (?:from|to) |copy (?:from|to) |"
+                     r"GIT binary patch|Binary files )")
+MODE = re.compile(r"^(?:old mode|new mode|new file mode|deleted file mode|index [0-9a-f.]+) (\d{6})$", re.M)
+RENAMED = re.compile(r"^(?:rename|copy) (?:from|to) (.*)$", re.M)
+NAMES = re.compile(r"^--- ([^\t\n]*)(?:\t.*)?\n\+\+\+ ([^\t\n]*)(?:\t.*)?\n(?=@@ -)", re.M)
+BINARY = re.compile(r"^(?:GIT binary patch|Binary files .* differ)$", re.M)
+SPECIAL = {"120000": "a symbolic link", "160000": "a submodule"}
+OVERLAY = re.compile(r"mm/kunit(/|$)|mm/([^/]*_real\.[^/]*|[^/]*\.real|\.kunitconfig)$|mm/swap_kunit[^/]*$|"
+                     r"\.(kunit|kunitconfig|overlay|src)(/|$)")
+ENTITY = re.compile(r"^[-+ ].*&(?:lt|gt|amp|quot|nbsp);", re.M)
+
+
+class DamagedDiff(Exception):
+    """What is wrong with a diff, and where."""
+
+
+def trimmed(diff: str) -> str:
+    """diff up to the end of its last hunk. Raises DamagedDiff when a hunk is not what it says."""
+    lines = diff.removesuffix("\n").split("\n")
+    number = end = 0
+    while number < len(lines):
+        match = HUNK.match(lines[number])
+        number += 1
+        if match:
+            number = end = hunk_end(lines, number, int(match[1] or 1), int(match[2] or 1))
+        elif HEADING.match(lines[number - 1]):
+            end = number
+    return "\n".join(lines[:end]) + "\n" if end else ""
+
+
+def hunk_end(lines: list[str], start: int, old: int, new: int) -> int:
+    """The line after a hunk of old and new lines. Raises DamagedDiff."""
+    number = start
+    while old or new:
+        if number >= len(lines):
+            raise DamagedDiff(f"it ends in the middle of the hunk {lines[start - 1]}")
+        kind = lines[number][:1]
+        old -= kind in (" ", "", "-")
+        new -= kind in (" ", "", "+")
+        if kind not in (" ", "", "-", "+", "\\") or min(old, new) < 0:
+            raise DamagedDiff(f"line {number - start + 1} of the hunk {lines[start - 1]} "
+                              + guess(lines[number], kind))
+        number += 1
+    return number + (number < len(lines) and lines[number].startswith("\\"))
+
+
+def guess(line: str, kind: str) -> str:
+    """What may have happened to a line that does not belong in its hunk."""
+    if kind == ">":
+        return f"is quoted, '{line[:40]}': the mail is a reply"
+    if kind in (" ", "", "-", "+", "\\"):
+        return f"is one too many, '{line[:40]}': lines were lost or joined above it"
+    return f"starts with no ' ', '+' or '-': '{line[:40]}': the mail program wrapped a long line"
+
+
+def suspicions(diff: str, flowed: bool = False) -> list[str]:
+    """What seems to have happened to the white space and the characters of diff on its way."""
+    found = []
+    body = [line for line in diff.split("\n") if line[:1] in (" ", "+", "-") and line[:3] not in ("---", "+++")]
+    indented = [line for line in body if re.match(r"[-+ ](?: {4}|\t)", line)]
+    if len(indented) > 2 and not any("\t" in line for line in body):
+        found.append("its tabs have become spaces")
+    stuffed = [line for line in body if line.startswith("  \t")]
+    if flowed or stuffed:
+        found.append("it was sent as format=flowed" if flowed else "its context lines begin with two spaces, "
+                     "as format=flowed does")
+    if "\u00a0" in diff:
+        found.append("it has no-break spaces in it")
+    if ENTITY.search(diff):
+        found.append("it has HTML's &lt; or &amp; in it")
+    return found
+
+
+# -- what it would touch -----------------------------------------------------
+
+
+def touched(diff: str, scratch: Path) -> list[str]:
+    """Every file diff names, by git's reading and by ours. Raises DamagedDiff when git cannot read it."""
+    patch = scratch / "vetted.diff"
+    patch.write_bytes(diff.encode("utf-8", "surrogateescape"))
+    done = commands.run(["git", "apply", "--numstat", "-z", patch.name], cwd=scratch, env=bare_git(scratch))
+    patch.unlink()
+    if done.status:
+        raise DamagedDiff(f"git cannot read it: {done.output.strip().removeprefix('error: ')}")
+    names = [entry.split("\t", 2)[2] for entry in done.output.split("\0") if entry.count("\t") >= 2]
+    names += RENAMED.findall(diff)
+    for pair in NAMES.findall(diff):
+        names += [re.sub(r"^[^/]+/", "", name, count=1) for name in pair if name != "/dev/null"]
+    return list(dict.fromkeys(names))
+
+
+def refusals(diff: str, names: list[str]) -> list[str]:
+    """Why diff is not applied at all, whatever the tree; [] when nothing speaks against it."""
+    raw = [name for pair in NAMES.findall(diff) for name in pair if name != "/dev/null"]
+    found = [f"it writes to {name}, outside of the kernel tree" for name in [*names, *raw] if leaves_tree(name)]
+    found += [f"it touches '{name.encode('unicode_escape').decode()}', a file name with special characters"
+              for name in [*names, *raw] if re.search(r'[\x00-\x1f\x7f"\\]', name)]
+    found += [f"it writes to {name}, which belongs to git" for name in names
+              if any(part.casefold() == ".git" for part in name.split("/"))]
+    found += [f"it touches {name}, which is swap-kunit's own" for name in names if is_ours(name)]
+    found += [f"it makes or changes {SPECIAL[mode]}" for mode in MODE.findall(diff) if mode in SPECIAL]
+    if BINARY.search(diff):
+        found.append("it is binary")
+    return list(dict.fromkeys(found))
+
+
+def leaves_tree(name: str) -> bool:
+    """Whether a path of a diff leads out of the tree."""
+    return name.startswith("/") or ".." in name.split("/") or "" in name.split("/")
+
+
+def is_ours(name: str) -> bool:
+    """Whether the overlay has something of ours at name, or beside a wrapper of ours."""
+    if OVERLAY.match(name):
+        return True
+    return name.startswith("mm/") and name.count("/") == 1 and (REPO / name).suffix == ".h" and (REPO / name).exists()
