@@ -195,3 +195,6 @@ unsigned long probe(void) { return SWP_VALID; }
 
 PROBE(SWPOUT_ZERO)
 int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }
+
+PROBE(DISABLE_WORK)		/* a worker can be kept from running */
+bool probe(struct work_struct *work) { return disable_work_sync(work); }

@@ -133,6 +133,8 @@ unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *f
 void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force);
 void swap_kunit_set_writeok(struct swap_info_struct *si, bool on);
 void swap_kunit_flush_work(struct swap_info_struct *si);
+void swap_kunit_hold_work(struct swap_info_struct *si, bool hold);
+void swap_kunit_run_discards(struct swap_info_struct *si);
 void swap_kunit_zero_lists(struct swap_info_struct *si);
 unsigned long swap_kunit_users(struct swap_info_struct *si);
 void swap_kunit_set_bad(struct swap_info_struct *si, unsigned long offset);

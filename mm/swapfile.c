@@ -442,6 +442,33 @@ void swap_kunit_flush_work(struct swap_info_struct *si)
 }
 
 /**
+ * swap_kunit_hold_work() - keep the area's workers from running
+ * @si: the area
+ * @hold: from here on; false lets them go, for what is to be discarded
+ *
+ * Where the kernel cannot hold workers they run as ever. Context: sleeps.
+ */
+void swap_kunit_hold_work(struct swap_info_struct *si, bool hold)
+{
+#if SWAP_API_DISABLE_WORK && SWAP_API_SWAP_CLUSTER_LISTS
+	if (hold) {
+		disable_work_sync(&si->discard_work);
+		disable_work_sync(&si->reclaim_work);
+	} else {
+		enable_work(&si->reclaim_work);
+		enable_work(&si->discard_work);
+		schedule_work(&si->discard_work);
+	}
+#endif
+}
+
+/* What the discard worker does, done by the caller. */
+void swap_kunit_run_discards(struct swap_info_struct *si)
+{
+	swap_discard_work(&si->discard_work);
+}
+
+/**
  * swap_kunit_drain_hints() - forget where each CPU would allocate next
  *
  * Context: process, no case running on another CPU. May sleep.

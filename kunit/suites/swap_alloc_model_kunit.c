@@ -1,215 +1,500 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The allocator against a slow, obvious model of its published rules, over
- * thousands of random steps; order 0.
+ * many random steps, step by step: the slots taken, and where every cluster is.
  *
- * The rules. A cluster is on one list: free, nonfull, frag or full. The current
- * cluster goes on until its end. Then the lists are asked: nonfull before free
- * ones, or free before nonfull ones where the device discards and on older
- * kernels; then frag. A slot freed makes a cluster nonfull, the last one free.
+ * The rules. A cluster is on one list: free, nonfull, frag, full, or to be
+ * discarded; nonfull and frag ones by order, which is that of the first folio
+ * in the cluster. A folio's slots are aligned to its size. The current cluster
+ * of an order goes on until its end. Then the lists are asked: nonfull before
+ * free ones, or free before nonfull ones where the device discards; then one
+ * frag cluster; then order 0 takes from higher orders, the lowest first, frag
+ * before nonfull. A slot freed makes a cluster nonfull, the last one free. Slots
+ * that only the swap cache has are taken once the device is half full.
+ *
+ * Older kernels have other rules; those stand at their functions.
  */
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/prandom.h>
 #include "swap_fixture.h"
 
-/* Fixed: every run takes the same steps. */
+/* Where no other is asked for, every run takes the same steps. */
 #define MODEL_SEED	0x5357a94b
-#define MODEL_STEPS	6000
-#define MODEL_CLUSTERS	6
+#define MODEL_STEPS	20000
+#define MODEL_CLUSTERS	12
+#define MODEL_ORDERS	10
 #define MODEL_RECENT	16
 #define NO_SLOT		0U
+#define NO_CLUSTER	UINT_MAX
 
-struct model_profile {
-	SWAP_PARAM_NAME;
+static unsigned int seed = MODEL_SEED;
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "swap_alloc_model."
+module_param(seed, uint, 0444);
+MODULE_PARM_DESC(seed, "of the random steps: a failure prints it, given again it is replayed");
+
+enum model_device { ZRAM, SSD, SSD_DISCARD, HDD, STABLE };
+
+static const struct {
 	const struct fake_disk_profile *disk;
 	int swap_flags;
+} devices[] = {
+	[ZRAM] = { &FAKE_DISK_ZRAM },
+	[SSD] = { &FAKE_DISK_SSD },
+	[SSD_DISCARD] = { &FAKE_DISK_SSD_DISCARD, SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES },
+	[HDD] = { &FAKE_DISK_HDD },
+	[STABLE] = { &FAKE_DISK_STABLE },
 };
 
-static const struct model_profile profiles[] = {
-	{ .name = "zram", .disk = &FAKE_DISK_ZRAM },
-	{ .name = "ssd", .disk = &FAKE_DISK_SSD },
-	{ .name = "ssd+discard", .disk = &FAKE_DISK_SSD_DISCARD,
-	  .swap_flags = SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES },
-	{ .name = "hdd", .disk = &FAKE_DISK_HDD },
-	{ .name = "stable writes", .disk = &FAKE_DISK_STABLE },
+struct model_mix {
+	SWAP_PARAM_NAME;
+	enum model_device device;
+	/* BIT()s of the orders asked for. */
+	unsigned long orders;
 };
 
-SWAP_PARAMS(profile, profiles);
+#define ORDERS_0	BIT(0)
+#define ORDERS_0_4	(BIT(0) | BIT(4))
+#define ORDERS_ALL	(BIT(0) | BIT(2) | BIT(4) | BIT(6) | BIT(8) | BIT(9))
 
-enum model_slot { SLOT_FREE, SLOT_USED, SLOT_BAD };
+static const struct model_mix mixes[] = {
+	{ "zram", ZRAM, ORDERS_0 },
+	{ "zram, orders 0 4", ZRAM, ORDERS_0_4 },
+	{ "zram, orders 0 2 4 6 8 9", ZRAM, ORDERS_ALL },
+	{ "ssd", SSD, ORDERS_0 },
+	{ "ssd, orders 0 4", SSD, ORDERS_0_4 },
+	{ "ssd, orders 0 2 4 6 8 9", SSD, ORDERS_ALL },
+	{ "ssd+discard", SSD_DISCARD, ORDERS_0 },
+	{ "ssd+discard, orders 0 4", SSD_DISCARD, ORDERS_0_4 },
+	{ "ssd+discard, orders 0 2 4 6 8 9", SSD_DISCARD, ORDERS_ALL },
+	{ "hdd", HDD, ORDERS_0 },
+	{ "hdd, orders 0 4", HDD, ORDERS_0_4 },
+	{ "hdd, orders 0 2 4 6 8 9", HDD, ORDERS_ALL },
+	{ "stable writes", STABLE, ORDERS_0 },
+	{ "stable writes, orders 0 4", STABLE, ORDERS_0_4 },
+	{ "stable writes, orders 0 2 4 6 8 9", STABLE, ORDERS_ALL },
+};
+
+SWAP_PARAMS(mix, mixes);
+
+enum model_state {
+	SLOT_FREE,
+	SLOT_USED,	/* by somebody's memory */
+	SLOT_CACHED,	/* by a folio of the swap cache alone */
+	SLOT_BAD,
+};
+
+struct model_slot {
+	u8 state;
+	/* Of the folio that has the slot, or had it last. */
+	u8 order;
+};
+
+struct model_cluster {
+	unsigned int count;
+	unsigned int order;
+	enum swap_list list;
+	/* When it was put there: lists are in this order. */
+	unsigned long since;
+};
+
+struct model_decision {
+	char what;
+	unsigned int slot;
+	unsigned int nr;
+};
 
 struct model {
 	unsigned int cluster_slots;
 	unsigned int clusters;
-	bool nonfull_first;
-	u8 *slots;
-	unsigned int count[MODEL_CLUSTERS];
-	enum swap_list on[MODEL_CLUSTERS];
-	/* Lists, first to last. */
-	unsigned int list[SWAP_LIST_NR][MODEL_CLUSTERS];
-	unsigned int len[SWAP_LIST_NR];
-	/* Where the current cluster goes on, or NO_SLOT. */
-	unsigned int next;
+	unsigned int pages;
+	unsigned int inuse;
+	/* Slots counted as taken before they are: older kernels. */
+	unsigned int ahead;
+	bool discards;
+	struct model_slot *slots;
+	struct model_cluster cluster[MODEL_CLUSTERS];
+	unsigned long clock;
+	/* Where each order's current cluster goes on, or NO_SLOT. */
+	unsigned int next[MODEL_ORDERS];
 	/* What was decided last, for a failure's text. */
-	struct {
-		char what;
-		unsigned int slot;
-	} recent[MODEL_RECENT];
+	struct model_decision recent[MODEL_RECENT];
 	unsigned int steps;
 	/* How often there was no slot: the steps must come by that, too. */
 	unsigned int refused;
 };
 
 /*
- * The model
+ * The model: clusters and their lists
  */
 
-static void model_take_off(struct model *m, unsigned int cluster)
+static struct model_cluster *model_cluster_of(struct model *m, unsigned int slot)
 {
-	enum swap_list list = m->on[cluster];
-	unsigned int i;
+	return &m->cluster[slot / m->cluster_slots];
+}
 
-	for (i = 0; i < m->len[list] && m->list[list][i] != cluster; i++)
-		;
-	if (i < m->len[list])
-		for (m->len[list]--; i < m->len[list]; i++)
-			m->list[list][i] = m->list[list][i + 1];
-	m->on[cluster] = SWAP_LIST_NONE;
+static unsigned int model_cluster_end(struct model *m, unsigned int slot)
+{
+	return round_down(slot, m->cluster_slots) + m->cluster_slots;
 }
 
 /* To the end of a list; a cluster that is on it keeps its place. */
-static void model_put(struct model *m, unsigned int cluster, enum swap_list list)
+static void model_put(struct model *m, struct model_cluster *cluster, enum swap_list list)
 {
-	if (m->on[cluster] == list)
+	if (cluster->list == list)
 		return;
-	model_take_off(m, cluster);
-	m->on[cluster] = list;
-	m->list[list][m->len[list]++] = cluster;
+	cluster->list = list;
+	cluster->since = ++m->clock;
 }
 
-static void model_put_last(struct model *m, unsigned int cluster, enum swap_list list)
+static void model_put_last(struct model *m, struct model_cluster *cluster, enum swap_list list)
 {
-	model_take_off(m, cluster);
+	cluster->list = SWAP_LIST_NONE;
 	model_put(m, cluster, list);
 }
 
-/* The first free slot of a cluster from a place on. */
-static unsigned int model_find(struct model *m, unsigned int from)
+/* The first cluster of a list; those of nonfull and frag ones are by order. */
+static unsigned int model_first(struct model *m, enum swap_list list, unsigned int order)
 {
-	unsigned int slot, end = round_up(from + 1, m->cluster_slots);
+	bool by_order = list == SWAP_LIST_NONFULL || list == SWAP_LIST_FRAG;
+	unsigned int i, first = NO_CLUSTER;
 
-	for (slot = from; slot < end; slot++)
-		if (m->slots[slot] == SLOT_FREE)
-			return slot;
+	for (i = 0; i < m->clusters; i++) {
+		struct model_cluster *cluster = &m->cluster[i];
+
+		if (cluster->list != list || (by_order && cluster->order != order))
+			continue;
+		if (first == NO_CLUSTER || cluster->since < m->cluster[first].since)
+			first = i;
+	}
+	return first;
+}
+
+/* Slots of one cluster are freed. */
+static void model_free(struct model *m, unsigned int slot, unsigned int nr)
+{
+	struct model_cluster *cluster = model_cluster_of(m, slot);
+	unsigned int i;
+
+	for (i = slot; i < slot + nr; i++)
+		m->slots[i].state = SLOT_FREE;
+	cluster->count -= nr;
+	m->inuse -= nr;
+	if (cluster->count) {
+		model_put(m, cluster, SWAP_LIST_NONFULL);
+	} else if (m->discards) {
+		model_put(m, cluster, SWAP_LIST_DISCARD);
+	} else {
+		cluster->order = 0;
+		model_put(m, cluster, SWAP_LIST_FREE);
+	}
+}
+
+/* Emptied clusters are discarded, and free. Return: there were any. */
+static bool model_discard(struct model *m)
+{
+	unsigned int cluster;
+	bool any = false;
+
+	while ((cluster = model_first(m, SWAP_LIST_DISCARD, 0)) != NO_CLUSTER) {
+		m->cluster[cluster].order = 0;
+		model_put(m, &m->cluster[cluster], SWAP_LIST_FREE);
+		any = true;
+	}
+	return any;
+}
+
+/* The folio of a slot leaves the swap cache, and its slots are free. */
+static void model_reclaim(struct model *m, unsigned int slot)
+{
+	unsigned int nr = 1 << m->slots[slot].order;
+
+	model_free(m, round_down(slot, nr), nr);
+}
+
+static bool model_half_full(struct model *m)
+{
+	return (m->pages - m->inuse - m->ahead) * 2 < m->pages;
+}
+
+/* The first full cluster gives what only the swap cache has, or goes to the end. */
+static void model_reclaim_full(struct model *m, bool all)
+{
+	unsigned int todo = all ? max(m->inuse / m->cluster_slots, 1U) : 1;
+
+	for (; todo; todo--) {
+		unsigned int i = model_first(m, SWAP_LIST_FULL, 0), slot = i * m->cluster_slots;
+
+		if (i == NO_CLUSTER)
+			return;
+		model_put_last(m, &m->cluster[i], SWAP_LIST_FULL);
+		for (; slot < (i + 1) * m->cluster_slots; slot++)
+			if (m->slots[slot].state == SLOT_CACHED)
+				model_reclaim(m, slot);
+	}
+}
+
+/*
+ * The model: slots for a folio
+ */
+
+/* Are all these slots free, or to be had from the swap cache? */
+static bool model_fits(struct model *m, unsigned int slot, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = slot; i < slot + nr; i++) {
+		if (m->slots[i].state == SLOT_FREE)
+			continue;
+		if (m->slots[i].state != SLOT_CACHED || !model_half_full(m))
+			return false;
+	}
+	return true;
+}
+
+/* Have the swap cache give up these slots. Return: it had some. */
+static bool model_reclaim_range(struct model *m, unsigned int slot, unsigned int nr)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = slot; i < slot + nr; i++) {
+		if (m->slots[i].state != SLOT_CACHED)
+			continue;
+		model_reclaim(m, i);
+		any = true;
+	}
+	return any;
+}
+
+static void model_take(struct model *m, unsigned int slot, unsigned int order)
+{
+	unsigned int i, nr = 1 << order, end = model_cluster_end(m, slot);
+	struct model_cluster *cluster = model_cluster_of(m, slot);
+
+	for (i = slot; i < slot + nr; i++)
+		m->slots[i] = (struct model_slot){ .state = SLOT_USED, .order = order };
+	if (!cluster->count)
+		cluster->order = order;
+	cluster->count += nr;
+	m->inuse += nr;
+	if (cluster->count < m->cluster_slots && slot + nr < end)
+		m->next[order] = slot + nr;
+}
+
+/*
+ * Look into a cluster, from a slot on: the first place that fits. The cluster is
+ * frag after that, or full. One that the swap cache has just emptied is free
+ * and is looked into no more.
+ */
+static unsigned int model_search(struct model *m, unsigned int from, unsigned int order)
+{
+	unsigned int slot, nr = 1 << order, end = model_cluster_end(m, from);
+	struct model_cluster *cluster = model_cluster_of(m, from);
+	unsigned int found = NO_SLOT;
+
+	m->next[order] = NO_SLOT;
+	for (slot = from; slot < end && cluster->count + nr <= m->cluster_slots; slot += nr) {
+		if (!model_fits(m, slot, nr))
+			continue;
+		if (model_reclaim_range(m, slot, nr) && !cluster->count)
+			return NO_SLOT;
+		model_take(m, slot, order);
+		found = slot;
+		break;
+	}
+	model_put(m, cluster, cluster->count == m->cluster_slots ? SWAP_LIST_FULL : SWAP_LIST_FRAG);
+	return found;
+}
+
+/* Look into the first cluster of a list, or into one after the other. */
+static unsigned int model_search_list(struct model *m, enum swap_list list, unsigned int of_order,
+				      unsigned int order, bool all)
+{
+	unsigned int cluster, slot = NO_SLOT;
+
+	do {
+		cluster = model_first(m, list, of_order);
+		if (cluster == NO_CLUSTER)
+			break;
+		m->cluster[cluster].list = SWAP_LIST_NONE;
+		slot = model_search(m, cluster * m->cluster_slots, order);
+	} while (all && slot == NO_SLOT);
+	return slot;
+}
+
+static unsigned int model_search_current(struct model *m, unsigned int order)
+{
+	struct model_cluster *cluster = model_cluster_of(m, m->next[order]);
+
+	if (m->next[order] == NO_SLOT)
+		return NO_SLOT;
+	if (cluster->list != SWAP_LIST_NONFULL && cluster->list != SWAP_LIST_FRAG)
+		return NO_SLOT;
+	/* Order 0 fits everywhere; others stay by themselves. */
+	if (order && cluster->order != order)
+		return NO_SLOT;
+	return model_search(m, m->next[order], order);
+}
+
+static unsigned int model_steal(struct model *m)
+{
+	unsigned int from, slot = NO_SLOT;
+
+	for (from = 1; from < MODEL_ORDERS && slot == NO_SLOT; from++) {
+		slot = model_search_list(m, SWAP_LIST_FRAG, from, 0, true);
+		if (slot == NO_SLOT)
+			slot = model_search_list(m, SWAP_LIST_NONFULL, from, 0, true);
+	}
+	return slot;
+}
+
+static unsigned int model_alloc_once(struct model *m, unsigned int order)
+{
+	bool parts = 1 << order < m->cluster_slots;
+	unsigned int slot = model_search_current(m, order);
+
+	/* A full device is asked no more. */
+	if (slot != NO_SLOT || m->inuse == m->pages)
+		return slot;
+	if (m->discards)
+		slot = model_search_list(m, SWAP_LIST_FREE, 0, order, false);
+	if (slot == NO_SLOT && parts)
+		slot = model_search_list(m, SWAP_LIST_NONFULL, order, order, true);
+	if (slot == NO_SLOT && !m->discards)
+		slot = model_search_list(m, SWAP_LIST_FREE, 0, order, false);
+	if (slot != NO_SLOT)
+		return slot;
+	if (model_half_full(m))
+		model_reclaim_full(m, false);
+	if (parts)
+		slot = model_search_list(m, SWAP_LIST_FRAG, order, order, false);
+	if (slot == NO_SLOT && !order)
+		slot = model_steal(m);
+	return slot;
+}
+
+static unsigned int model_alloc(struct model *m, unsigned int order)
+{
+	unsigned int slot;
+
+	/* Order 0 waits for what is to be discarded. */
+	do {
+		slot = model_alloc_once(m, order);
+	} while (slot == NO_SLOT && !order && model_discard(m));
+	return slot;
+}
+
+/*
+ * The model: kernels without nonfull first
+ *
+ * A cluster in use is nonfull until it was searched in need, then frag. Free
+ * clusters come first, then nonfull ones, then every frag one once. The current
+ * cluster goes on whatever has become of it. Every order waits for discards.
+ */
+
+static unsigned int model_search_old(struct model *m, unsigned int from, unsigned int order)
+{
+	unsigned int slot, nr = 1 << order, end = model_cluster_end(m, from);
+	struct model_cluster *cluster = model_cluster_of(m, from);
+
+	m->next[order] = NO_SLOT;
+	for (slot = from; slot < end && cluster->count + nr <= m->cluster_slots; slot += nr) {
+		if (!model_fits(m, slot, nr))
+			continue;
+		model_reclaim_range(m, slot, nr);
+		/* Emptied by that, to be discarded. */
+		if (cluster->list == SWAP_LIST_DISCARD)
+			break;
+		if (cluster->list == SWAP_LIST_FREE) {
+			cluster->order = order;
+			model_put(m, cluster, SWAP_LIST_NONFULL);
+		}
+		model_take(m, slot, order);
+		if (cluster->count == m->cluster_slots)
+			model_put(m, cluster, SWAP_LIST_FULL);
+		return slot;
+	}
 	return NO_SLOT;
 }
 
-static unsigned int model_take(struct model *m, unsigned int from)
+static unsigned int model_frags(struct model *m, unsigned int order)
 {
-	unsigned int cluster = from / m->cluster_slots, slot = model_find(m, from);
+	unsigned int i, nr = 0;
 
-	m->next = NO_SLOT;
-	if (slot == NO_SLOT)
-		return NO_SLOT;
-	m->slots[slot] = SLOT_USED;
-	m->count[cluster]++;
-	if (m->count[cluster] < m->cluster_slots && (slot + 1) % m->cluster_slots)
-		m->next = slot + 1;
-	return slot;
+	for (i = 0; i < m->clusters; i++)
+		nr += m->cluster[i].list == SWAP_LIST_FRAG && m->cluster[i].order == order;
+	return nr;
 }
 
-/* Where a cluster belongs that was looked into: 7.x. */
-static unsigned int model_take_and_put(struct model *m, unsigned int from)
+static unsigned int model_alloc_parts_old(struct model *m, unsigned int order)
 {
-	unsigned int cluster = from / m->cluster_slots, slot = model_take(m, from);
+	unsigned int cluster, slot = NO_SLOT, searched = 0;
 
-	model_put(m, cluster, m->count[cluster] == m->cluster_slots ? SWAP_LIST_FULL :
-							       SWAP_LIST_FRAG);
-	return slot;
-}
-
-static unsigned int model_first(struct model *m, enum swap_list list)
-{
-	unsigned int cluster = m->list[list][0], slot;
-
-	model_take_off(m, cluster);
-	slot = model_take_and_put(m, cluster * m->cluster_slots);
-	return slot;
-}
-
-static unsigned int model_nonfull(struct model *m)
-{
-	unsigned int slot = NO_SLOT;
-
-	while (slot == NO_SLOT && m->len[SWAP_LIST_NONFULL])
-		slot = model_first(m, SWAP_LIST_NONFULL);
-	return slot;
-}
-
-static unsigned int model_alloc(struct model *m)
-{
-	unsigned int cluster = m->next / m->cluster_slots, slot = NO_SLOT;
-
-	if (m->next != NO_SLOT &&
-	    (m->on[cluster] == SWAP_LIST_NONFULL || m->on[cluster] == SWAP_LIST_FRAG))
-		slot = model_take_and_put(m, m->next);
-	if (slot == NO_SLOT && m->nonfull_first)
-		slot = model_nonfull(m);
-	if (slot == NO_SLOT && m->len[SWAP_LIST_FREE])
-		slot = model_first(m, SWAP_LIST_FREE);
-	if (slot == NO_SLOT && !m->nonfull_first)
-		slot = model_nonfull(m);
-	if (slot == NO_SLOT && m->len[SWAP_LIST_FRAG])
-		slot = model_first(m, SWAP_LIST_FRAG);
-	return slot;
-}
-
-/* Before 7.x: a cluster in use is nonfull until it was searched in need, then frag. */
-static unsigned int model_take_old(struct model *m, unsigned int from)
-{
-	unsigned int cluster = from / m->cluster_slots, slot = model_take(m, from);
-
-	if (slot == NO_SLOT)
-		return NO_SLOT;
-	if (m->on[cluster] == SWAP_LIST_FREE)
-		model_put(m, cluster, SWAP_LIST_NONFULL);
-	if (m->count[cluster] == m->cluster_slots)
-		model_put(m, cluster, SWAP_LIST_FULL);
-	return slot;
-}
-
-static unsigned int model_alloc_old(struct model *m)
-{
-	unsigned int slot = NO_SLOT, searched = 0;
-
-	if (m->next != NO_SLOT)
-		slot = model_take_old(m, m->next);
-	if (slot == NO_SLOT && m->len[SWAP_LIST_FREE])
-		return model_take_old(m, m->list[SWAP_LIST_FREE][0] * m->cluster_slots);
-	while (slot == NO_SLOT && searched < m->len[SWAP_LIST_NONFULL] + m->len[SWAP_LIST_FRAG]) {
-		enum swap_list list = m->len[SWAP_LIST_NONFULL] ? SWAP_LIST_NONFULL :
-								 SWAP_LIST_FRAG;
-		unsigned int cluster = m->list[list][0];
-
-		model_put_last(m, cluster, SWAP_LIST_FRAG);
-		slot = model_take_old(m, cluster * m->cluster_slots);
+	while (slot == NO_SLOT) {
+		cluster = model_first(m, SWAP_LIST_NONFULL, order);
+		if (cluster == NO_CLUSTER) {
+			if (searched >= model_frags(m, order))
+				break;
+			cluster = model_first(m, SWAP_LIST_FRAG, order);
+		}
+		model_put_last(m, &m->cluster[cluster], SWAP_LIST_FRAG);
+		slot = model_search_old(m, cluster * m->cluster_slots, order);
 		searched++;
 	}
 	return slot;
 }
 
-/* Return: the cluster is empty now. */
-static bool model_free(struct model *m, unsigned int slot)
+static unsigned int model_steal_old(struct model *m)
 {
-	unsigned int cluster = slot / m->cluster_slots;
+	static const enum swap_list lists[] = { SWAP_LIST_FRAG, SWAP_LIST_NONFULL };
+	unsigned int from, i, cluster, slot;
 
-	m->slots[slot] = SLOT_FREE;
-	if (--m->count[cluster]) {
-		model_put(m, cluster, SWAP_LIST_NONFULL);
-		return false;
+	for (from = 1; from < MODEL_ORDERS; from++) {
+		for (i = 0; i < ARRAY_SIZE(lists); i++) {
+			while ((cluster = model_first(m, lists[i], from)) != NO_CLUSTER) {
+				slot = model_search_old(m, cluster * m->cluster_slots, 0);
+				if (slot != NO_SLOT)
+					return slot;
+			}
+		}
 	}
-	model_put(m, cluster, SWAP_LIST_FREE);
-	return true;
+	return NO_SLOT;
+}
+
+static unsigned int model_alloc_once_old(struct model *m, unsigned int order)
+{
+	unsigned int slot = NO_SLOT, cluster;
+
+	if (m->next[order] != NO_SLOT)
+		slot = model_search_old(m, m->next[order], order);
+	if (slot != NO_SLOT)
+		return slot;
+	cluster = model_first(m, SWAP_LIST_FREE, 0);
+	if (cluster != NO_CLUSTER)
+		return model_search_old(m, cluster * m->cluster_slots, order);
+	if (model_half_full(m))
+		model_reclaim_full(m, false);
+	if (1 << order < m->cluster_slots)
+		slot = model_alloc_parts_old(m, order);
+	return slot;
+}
+
+static unsigned int model_alloc_old(struct model *m, unsigned int order)
+{
+	unsigned int slot, nr = 1 << order;
+
+	if (m->pages - m->inuse < nr)
+		return NO_SLOT;
+	m->ahead = nr;
+	do {
+		slot = model_alloc_once_old(m, order);
+	} while (slot == NO_SLOT && model_discard(m));
+	if (slot == NO_SLOT && !order)
+		slot = model_steal_old(m);
+	m->ahead = 0;
+	return slot;
 }
 
 static struct model *model_new(struct kunit *test, struct swap_area *area)
@@ -217,15 +502,17 @@ static struct model *model_new(struct kunit *test, struct swap_area *area)
 	struct model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
 	struct swap_slot_facts slot_facts;
 	struct swap_area_facts facts;
-	unsigned int slot, cluster;
+	unsigned int slot, i;
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
 	swap_area_facts(area, &facts);
 	m->cluster_slots = swap_cluster_slots();
 	m->clusters = facts.clusters;
-	m->nonfull_first = swap_has(NONFULL_FIRST) && !(facts.flags & SWP_PAGE_DISCARD);
+	m->pages = facts.pages;
+	m->discards = facts.flags & SWP_PAGE_DISCARD;
 	KUNIT_ASSERT_LE(test, m->clusters, (unsigned int)MODEL_CLUSTERS);
-	m->slots = kunit_kzalloc(test, m->clusters * m->cluster_slots, GFP_KERNEL);
+	m->slots = kunit_kcalloc(test, m->clusters * m->cluster_slots, sizeof(*m->slots),
+				 GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, m->slots);
 	for (slot = 0; slot < m->clusters * m->cluster_slots; slot++) {
 		slot_facts.bad = true;
@@ -233,11 +520,12 @@ static struct model *model_new(struct kunit *test, struct swap_area *area)
 			swap_slot_facts(area, slot, &slot_facts);
 		if (!slot_facts.bad)
 			continue;
-		m->slots[slot] = SLOT_BAD;
-		m->count[slot / m->cluster_slots]++;
+		m->slots[slot].state = SLOT_BAD;
+		model_cluster_of(m, slot)->count++;
 	}
-	for (cluster = 0; cluster < m->clusters; cluster++)
-		model_put(m, cluster, m->count[cluster] ? SWAP_LIST_NONFULL : SWAP_LIST_FREE);
+	for (i = 0; i < m->clusters; i++)
+		model_put(m, &m->cluster[i],
+			  m->cluster[i].count ? SWAP_LIST_NONFULL : SWAP_LIST_FREE);
 	return m;
 }
 
@@ -245,170 +533,349 @@ static struct model *model_new(struct kunit *test, struct swap_area *area)
  * Both side by side
  */
 
-static void model_note(struct model *m, char what, unsigned int slot)
+struct both {
+	struct kunit *test;
+	struct swap_area *area;
+	struct model *m;
+	struct rnd_state random;
+	unsigned long orders;
+	bool filling;
+	bool agree;
+};
+
+static unsigned int random_below(struct both *b, unsigned int end)
 {
-	m->recent[m->steps % MODEL_RECENT].what = what;
-	m->recent[m->steps % MODEL_RECENT].slot = slot;
-	m->steps++;
+	return prandom_u32_state(&b->random) % end;
 }
 
-static const char *model_recent(struct kunit *test, struct model *m)
+static void both_note(struct both *b, char what, unsigned int slot, unsigned int nr)
 {
-	char *text = kunit_kzalloc(test, MODEL_RECENT * 16, GFP_KERNEL);
+	b->m->recent[b->m->steps % MODEL_RECENT] =
+		(struct model_decision){ .what = what, .slot = slot, .nr = nr };
+	b->m->steps++;
+}
+
+static int slot_text(struct model *m, char *buf, unsigned int slot, unsigned int nr)
+{
+	int cluster = slot / m->cluster_slots - 1;
+	int len = sprintf(buf, "%d:%u", cluster, slot % m->cluster_slots);
+
+	if (nr > 1)
+		len += sprintf(buf + len, "+%u", nr);
+	return len;
+}
+
+static const char *recent_text(struct both *b)
+{
+	char *text = kunit_kzalloc(b->test, MODEL_RECENT * 32, GFP_KERNEL);
+	struct model *m = b->m;
 	unsigned int i, len = 0;
 
 	if (!text)
 		return "";
 	for (i = max(m->steps, MODEL_RECENT + 0U) - MODEL_RECENT; i < m->steps; i++) {
-		unsigned int slot = m->recent[i % MODEL_RECENT].slot;
-		char what = m->recent[i % MODEL_RECENT].what;
+		const struct model_decision *d = &m->recent[i % MODEL_RECENT];
 
-		if (what == 'H')
-			len += sprintf(text + len, " hint lost,");
-		else
-			len += sprintf(text + len, " %c%d:%u", what,
-				       (int)(slot / m->cluster_slots) - 1,
-				       slot % m->cluster_slots);
+		if (d->what == 'H') {
+			len += sprintf(text + len, " (hint lost)");
+		} else if (d->what == 'D') {
+			len += sprintf(text + len, " (discards done)");
+		} else if (!d->slot) {
+			len += sprintf(text + len, " %c^%u:none", d->what, ilog2(d->nr));
+		} else {
+			len += sprintf(text + len, " %c", d->what);
+			len += slot_text(m, text + len, d->slot, d->nr);
+		}
 	}
 	return text;
 }
 
-/* One allocation on both sides. Return: they agree. */
-static bool both_alloc(struct kunit *test, struct model *m)
+static void both_differ(struct both *b, const char *what, const char *expected, const char *got)
 {
-	unsigned int expected = swap_has(CPU_HINT_SHARED) ? model_alloc(m) : model_alloc_old(m);
-	swp_entry_t entry = swap_alloc(test);
-	unsigned int got = entry.val ? swp_offset(entry) : NO_SLOT;
+	bool free_first = b->m->discards || !swap_has(NONFULL_FIRST);
 
-	model_note(m, 'A', got);
-	m->refused += !expected;
-	if (got == expected)
-		return true;
-	KUNIT_FAIL(test,
-		   "rule: current cluster, then %s, then frag: seed %#x, step %u: slot %d:%u is due, not %d:%u; the last decisions:%s",
-		   m->nonfull_first ? "nonfull, then free" : "free, then nonfull",
-		   MODEL_SEED, m->steps, (int)(expected / m->cluster_slots) - 1,
-		   expected % m->cluster_slots, (int)(got / m->cluster_slots) - 1,
-		   got % m->cluster_slots, model_recent(test, m));
-	return false;
+	KUNIT_FAIL(b->test,
+		   "rule: current cluster, then %s, then frag, then higher orders: seed %#x, step %u: %s \"%s\" is due, not \"%s\"; the last decisions (C: swapped in, to the cache; G: given up by it):%s",
+		   free_first ? "free, then nonfull" : "nonfull, then free", seed, b->m->steps,
+		   what, expected, got, recent_text(b));
+	b->agree = false;
 }
 
-static void both_free(struct model *m, struct swap_area *area, unsigned int slot)
+static void both_alloc(struct both *b, unsigned int order)
 {
-	swap_free_slot(swp_entry(area->si->type, slot));
-	model_note(m, 'F', slot);
-	/* Emptied clusters are free once they are discarded. */
-	if (model_free(m, slot))
-		swap_area_settle(area);
+	struct model *m = b->m;
+	unsigned int nr = 1 << order;
+	unsigned int expected = swap_has(NONFULL_FIRST) ? model_alloc(m, order) :
+							  model_alloc_old(m, order);
+	swp_entry_t entry = swap_alloc_order(b->test, order);
+	unsigned int got = entry.val ? swp_offset(entry) : NO_SLOT;
+	char due[32] = "none", is[32] = "none";
+
+	both_note(b, 'A', got, nr);
+	m->refused += !expected && !order;
+	if (got != expected) {
+		if (expected)
+			slot_text(m, due, expected, nr);
+		if (got)
+			slot_text(m, is, got, nr);
+		both_differ(b, "slot", due, is);
+	} else if (expected && m->inuse == m->pages) {
+		/* The device is full: the worker is woken. */
+		model_reclaim_full(m, true);
+		swap_area_run_reclaim(b->area);
+	}
+}
+
+static swp_entry_t both_entry(struct both *b, unsigned int slot)
+{
+	return swp_entry(b->area->si->type, slot);
+}
+
+static void both_free(struct both *b, unsigned int slot, unsigned int nr)
+{
+	model_free(b->m, slot, nr);
+	swap_free_slots(both_entry(b, slot), nr);
+	both_note(b, 'F', slot, nr);
+}
+
+/* How many slots in a row are in use from here on, at most. */
+static unsigned int both_used_run(struct both *b, unsigned int slot, unsigned int most)
+{
+	unsigned int nr = 0;
+
+	while (nr < most && b->m->slots[slot + nr].state == SLOT_USED)
+		nr++;
+	return nr;
+}
+
+/* What is left of a folio's slots, or a part of it. */
+static void both_free_some(struct both *b, unsigned int slot)
+{
+	unsigned int size = 1 << b->m->slots[slot].order;
+	unsigned int first = round_down(slot, size), dice = random_below(b, 4);
+
+	if (dice < 2 && b->m->slots[first].state == SLOT_USED)
+		both_free(b, first, both_used_run(b, first, size));
+	else if (dice == 2)
+		both_free(b, slot, both_used_run(b, slot, first + size - slot));
+	else
+		both_free(b, slot, 1);
+}
+
+/* All of a cluster that is in use. */
+static void both_empty(struct both *b, unsigned int slot)
+{
+	unsigned int first = round_down(slot, b->m->cluster_slots);
+	unsigned int nr, end = model_cluster_end(b->m, slot);
+
+	for (slot = first; slot < end; slot += nr) {
+		nr = both_used_run(b, slot, min(end - slot, 64U));
+		if (nr)
+			both_free(b, slot, nr);
+		else
+			nr = 1;
+	}
+}
+
+/* Swapped in again, the slots stay with the folio in the swap cache. */
+static void both_swap_in(struct both *b, unsigned int slot)
+{
+	struct model *m = b->m;
+	unsigned int i, order = swap_has(SWAPIN_LARGE_CACHED) ? m->slots[slot].order : 0;
+	unsigned int first = round_down(slot, 1 << order);
+
+	/* A folio of which a part is freed comes back by pages. */
+	if (both_used_run(b, first, 1 << order) < 1 << order) {
+		first = slot;
+		order = 0;
+	}
+	if (!swap_in_keeping_slots(b->area, both_entry(b, first), order))
+		KUNIT_FAIL(b->test, "swap-in of order %u failed: seed %#x, step %u", order, seed,
+			   m->steps);
+	for (i = first; i < first + (1 << order); i++)
+		m->slots[i] = (struct model_slot){ .state = SLOT_CACHED, .order = order };
+	both_note(b, 'C', first, 1 << order);
+}
+
+/* Such a folio gives its slots up, as it is written to. */
+static void both_give_up(struct both *b, unsigned int slot)
+{
+	struct folio *folio = swap_cached_folio(both_entry(b, slot));
+	unsigned int nr = 1 << b->m->slots[slot].order;
+
+	KUNIT_ASSERT_NOT_NULL(b->test, folio);
+	folio_lock(folio);
+	swap_give_up_slot(folio);
+	folio_unlock(folio);
+	folio_put(folio);
+	model_reclaim(b->m, slot);
+	both_note(b, 'G', round_down(slot, nr), nr);
+}
+
+static void both_discard(struct both *b)
+{
+	model_discard(b->m);
+	swap_area_run_discards(b->area);
+	both_note(b, 'D', 0, 0);
+}
+
+static void both_lose_hints(struct both *b)
+{
+	memset(b->m->next, 0, sizeof(b->m->next));
+	swap_kunit_drain_hints();
+	both_note(b, 'H', 0, 0);
 }
 
 struct lists_seen {
 	struct model *m;
-	unsigned int len[SWAP_LIST_NR];
+	unsigned int clusters;
+	unsigned long since[SWAP_LIST_NR][MODEL_ORDERS];
 	bool differ;
 };
 
 static void see_list(void *ctx, enum swap_list list, unsigned int order, unsigned int cluster)
 {
 	struct lists_seen *seen = ctx;
-	unsigned int place = seen->len[list]++;
+	const struct model_cluster *expected = &seen->m->cluster[cluster];
+	bool by_order = list == SWAP_LIST_NONFULL || list == SWAP_LIST_FRAG;
 
-	/* Reclaim turns the list of full ones as it looks at them. */
-	if (list != SWAP_LIST_FULL && seen->m->list[list][place] != cluster)
+	seen->clusters++;
+	if (expected->list != list || (by_order && expected->order != order) ||
+	    expected->since <= seen->since[list][order])
 		seen->differ = true;
+	seen->since[list][order] = expected->since;
 }
 
-/* Return: every cluster is where the model has it. */
-static bool lists_agree(struct kunit *test, struct model *m, struct swap_area *area)
+static const char *lists_text(struct both *b)
 {
-	struct lists_seen seen = { .m = m };
-	enum swap_list list;
+	static const char * const names[SWAP_LIST_NR] = {
+		"none", "free", "nonfull", "frag", "full", "discard",
+	};
+	char *text = kunit_kzalloc(b->test, MODEL_CLUSTERS * 16, GFP_KERNEL);
+	unsigned int i, len = 0;
 
-	swap_kunit_walk_lists(area->si, see_list, &seen);
-	for (list = SWAP_LIST_FREE; list < SWAP_LIST_NR; list++)
-		if (seen.len[list] != m->len[list])
-			seen.differ = true;
-	if (!seen.differ)
-		return true;
-	KUNIT_FAIL(test,
-		   "rule: free, nonfull, frag, full as clusters are taken from and freed: seed %#x, step %u: not \"%s\"; free has %u clusters, nonfull %u, frag %u, full %u, the last decisions:%s",
-		   MODEL_SEED, m->steps, swap_area_lists(test, area), m->len[SWAP_LIST_FREE],
-		   m->len[SWAP_LIST_NONFULL], m->len[SWAP_LIST_FRAG], m->len[SWAP_LIST_FULL],
-		   model_recent(test, m));
-	return false;
+	for (i = 1; text && i < b->m->clusters; i++) {
+		const struct model_cluster *cluster = &b->m->cluster[i];
+
+		len += sprintf(text + len, "%s%u:%s", i > 1 ? " " : "", i - 1,
+			       names[cluster->list]);
+		if (cluster->order)
+			len += sprintf(text + len, "^%u", cluster->order);
+	}
+	return text ?: "";
 }
 
-/* A used slot from a random place on. */
-static unsigned int random_used(struct model *m, struct rnd_state *random)
+/* Is every cluster where the model has it? */
+static void both_compare_lists(struct both *b)
 {
-	unsigned int slots = m->clusters * m->cluster_slots, i;
-	unsigned int from = prandom_u32_state(random) % slots;
+	struct lists_seen seen = { .m = b->m };
+
+	swap_kunit_walk_lists(b->area->si, see_list, &seen);
+	if (seen.differ || seen.clusters != b->m->clusters)
+		both_differ(b, "list of each cluster", lists_text(b),
+			    swap_area_lists(b->test, b->area));
+}
+
+/* A slot of a state from a random place on. */
+static unsigned int random_slot(struct both *b, enum model_state state)
+{
+	unsigned int slots = b->m->clusters * b->m->cluster_slots, i;
+	unsigned int from = random_below(b, slots);
 
 	for (i = 0; i < slots; i++)
-		if (m->slots[(from + i) % slots] == SLOT_USED)
+		if (b->m->slots[(from + i) % slots].state == state)
 			return (from + i) % slots;
 	return NO_SLOT;
 }
 
-/* All of a cluster that is in use. */
-static void both_empty(struct model *m, struct swap_area *area, unsigned int slot)
+/* Order 0 half of the time, else any of the mix. */
+static unsigned int random_order(struct both *b)
 {
-	unsigned int start = round_down(slot, m->cluster_slots);
+	unsigned int nth = random_below(b, 2 * hweight_long(b->orders)), order;
 
-	for (slot = start; slot < start + m->cluster_slots; slot++)
-		if (m->slots[slot] == SLOT_USED)
-			both_free(m, area, slot);
+	for_each_set_bit(order, &b->orders, MODEL_ORDERS)
+		if (!nth--)
+			return order;
+	return 0;
+}
+
+/* Filling up until there is nothing left for a while, then emptying. */
+static void both_turn(struct both *b)
+{
+	struct model *m = b->m;
+
+	if (b->filling)
+		b->filling = m->inuse < m->pages - m->pages / 64 || random_below(b, 300);
+	else
+		b->filling = m->inuse < m->pages / 4 ? !random_below(b, 100) :
+						       !random_below(b, 2000);
+}
+
+static void both_step(struct both *b, bool hints)
+{
+	unsigned int dice = random_below(b, 1000), slot = NO_SLOT;
+
+	both_turn(b);
+	if (dice < 5 && hints)
+		return both_lose_hints(b);
+	if (dice < 20 && b->m->discards)
+		return both_discard(b);
+	if (dice < (b->filling ? 800 : 250))
+		return both_alloc(b, random_order(b));
+	if (dice >= 980)
+		slot = random_slot(b, SLOT_CACHED);
+	if (slot != NO_SLOT)
+		return both_give_up(b, slot);
+	slot = random_slot(b, SLOT_USED);
+	if (slot == NO_SLOT)
+		return both_alloc(b, random_order(b));
+	if (dice >= 900)
+		both_swap_in(b, slot);
+	else if (dice < 252)
+		both_empty(b, slot);
+	else
+		both_free_some(b, slot);
 }
 
 /*
- * From empty to full and back several times, with slots and whole clusters
- * freed in random order, and the current cluster lost now and then.
+ * From empty to full and back several times, with parts of folios, folios and
+ * whole clusters freed in random order, some left to the swap cache, and the
+ * current clusters lost now and then.
  */
 static void real_and_model_decide_alike(struct kunit *test)
 {
-	const struct model_profile *profile = swap_param(test);
+	const struct model_mix *mix = swap_param(test);
+	const struct fake_disk_profile *disk = devices[mix->device].disk;
 	unsigned long bad[] = { 7, 2 * swap_cluster_slots() - 1, 0 };
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = profile->disk, .swap_flags = profile->swap_flags,
-		.clusters = MODEL_CLUSTERS - 2, .tail_slots = 40, .bad_slots = bad });
-	bool agree = true, hints = swap_has(CPU_HINT_SHARED) && !profile->disk->rotational;
-	struct rnd_state random;
-	unsigned int slot, dice;
-	struct model *m;
+	struct both b = { .test = test, .orders = mix->orders, .filling = true, .agree = true };
+	bool hints = swap_has(CPU_HINT_SHARED) && !disk->rotational;
 
 	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);
-	if (profile->disk->rotational)
+	if (disk->rotational)
 		SWAP_REQUIRE(test, CLUSTERS_EVERYWHERE);
-	kunit_info(test, "seed %#x, %u steps", MODEL_SEED, MODEL_STEPS);
-	prandom_seed_state(&random, MODEL_SEED);
-	m = model_new(test, area);
+	if (__fls(mix->orders) >= swap_kunit_orders())
+		kunit_skip(test, "this kernel's configuration swaps no large folios");
+	b.area = swap_area_on(test, &(struct swap_area_config){
+		.disk = disk, .swap_flags = devices[mix->device].swap_flags,
+		.clusters = MODEL_CLUSTERS - 2, .tail_slots = 40, .bad_slots = bad });
+	kunit_info(test, "seed %#x, %u steps", seed, MODEL_STEPS);
+	prandom_seed_state(&b.random, seed);
+	b.m = model_new(test, b.area);
+	swap_set_page_cluster(0);
+	swap_area_hold_work(b.area);
 	swap_decisions_pause(true);
-	while (agree && m->steps < MODEL_STEPS) {
-		/* Filling up for a while, then emptying. */
-		bool filling = m->steps / 500 % 3 < 2;
-
-		dice = prandom_u32_state(&random) % 1000;
-		slot = random_used(m, &random);
-		if (dice < 3 && slot && !filling) {
-			both_empty(m, area, slot);
-		} else if (dice < 8 && hints) {
-			swap_kunit_drain_hints();
-			m->next = NO_SLOT;
-			model_note(m, 'H', 0);
-		} else if (dice < (filling ? 950 : 300) || !slot) {
-			agree = both_alloc(test, m);
-		} else {
-			both_free(m, area, slot);
-		}
-		if (m->steps % 16 == 0)
-			agree = agree && lists_agree(test, m, area);
+	while (b.agree && b.m->steps < MODEL_STEPS) {
+		both_step(&b, hints);
+		if (b.agree)
+			both_compare_lists(&b);
 	}
+	swap_area_run_discards(b.area);
 	swap_decisions_pause(false);
-	KUNIT_EXPECT_TRUE_MSG(test, m->refused || !agree, "the steps never filled the device");
+	KUNIT_EXPECT_TRUE_MSG(test, b.m->refused || !b.agree, "the steps never filled the device");
 }
 
 static struct kunit_case swap_alloc_model_cases[] = {
-	KUNIT_CASE_PARAM(real_and_model_decide_alike, profile_gen_params),
+	KUNIT_CASE_PARAM(real_and_model_decide_alike, mix_gen_params),
 	{}
 };
 
