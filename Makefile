@@ -10,6 +10,7 @@
 #   KUNIT_ARGS='mem=512M' for the UML's command line
 #   SHUFFLE=seed  each case alone, in random order (run)
 #   LINE=mm/swapfile.c:1137  for covers     UNCOVERED=1 RAISE=1  for coverage
+#   A=7.3 B=~/linux+free-first   for decisions
 #   KERNELS=7,6.12 CONFIGS=plain,debug_vm  for matrix    JSON=1  for presence
 
 PYTHON ?= /usr/bin/python3
@@ -49,9 +50,12 @@ matrix:
 		$(call opt,--out,O) $(call opt,--jobs,J) $(mk) $(suites)
 presence:
 	@$(swap-kunit) presence $(call opt,--ksrc,KSRC) $(call opt,--kernel,KERNEL) $(if $(filter-out 0,$(JSON)),--json)
+decisions:
+	@$(swap-kunit) decisions $(call q,$(A)) $(call q,$(B)) $(call opt,--config,CONFIG) $(call opt,--out,O) \
+		$(call opt,--jobs,J) $(if $(filter-out 0,$(V)),--verbose) $(mk) $(suites)
 test:
 	@$(swap-kunit) test $(if $(strip $(kernel) $(suites)),-- $(kernel) $(suites))
 clean:
 	@$(swap-kunit) clean $(call opt,--out,O)
 
-.PHONY: help run list build tree fetch coverage covers matrix presence test clean
+.PHONY: help run list build tree fetch coverage covers matrix presence decisions test clean

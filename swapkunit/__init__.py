@@ -13,4 +13,6 @@ verdict    one screen, and the closing line
 
 presence   which mechanisms the probe finds in a kernel, and which it must have
 matrix     kernels x configs, a run each
+notation   decisions.txt, read back
+decisions  what two runs decide otherwise
 """

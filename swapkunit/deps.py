@@ -23,6 +23,7 @@ FETCH = {
 }
 PATCHES = {"git": "git"}
 COVERAGE = {"lcov": "lcov", "genhtml": "lcov", "gcov": "gcc", "gcov-tool": "gcc"}
+PAGES = {"/usr/lib/python3/dist-packages/jinja2/__init__.py": "python3-jinja2"}
 
 
 def missing(wanted: dict[str, str]) -> list[str]:

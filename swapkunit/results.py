@@ -2,15 +2,15 @@
 """From KTAP log to results: kunit.py parses, we read its JSON and add what it leaves out.
 
 Files written into the output directory: ktap.log, results.json (KernelCI form, as
-kunit.py makes it, with the kernel filled in), junit.xml, decisions.txt and
-summary.json. None of them holds a time, so that two equal runs give equal files.
+kunit.py makes it, with the kernel filled in), junit.xml, decisions.txt,
+outcomes.json and summary.json. None of them holds a time, so that two equal runs give equal files.
 """
 from __future__ import annotations
 
 import json
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from . import commands
@@ -25,6 +25,8 @@ PASS, FAIL, SKIPPED = "passed", "failed", "skipped"
 TRACE = re.compile(r"FAILED at|kernel report: |(BUG|WARNING|KASAN)\b.*: |RIP: |^\[<[0-9a-f]+>\] (?!\? )")
 STATUS = {"PASS": PASS, "SKIP": SKIPPED}
 SUMMARY = "summary.json"
+OUTCOMES = "outcomes.json"
+TEXT_LINES = 6      # of each failed case's text
 
 
 @dataclass
@@ -163,6 +165,19 @@ def clean(line: str) -> str:
     return "" if re.match(r"(KTAP version|Subtest: |1\.\.\d|module: )", text) else text
 
 
+def interesting(text: list[str]) -> list[str]:
+    """A failure's text from its first fault on.
+
+    Where a fixture's function found it, its own place says nothing: the text names the suite's.
+    """
+    text = [line for line in text if "FAILED at mm/kunit/fixture/" not in line]
+    for number, line in enumerate(text):
+        if "FAILED at" in line or "_kunit.c:" in line \
+                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ", "rule ")):
+            return text[number:]
+    return text[-TEXT_LINES:]
+
+
 # -- files -------------------------------------------------------------------
 
 
@@ -190,6 +205,18 @@ def read_summary(layout: Layout) -> dict:
         return json.loads((layout.out / SUMMARY).read_text())
     except (OSError, ValueError):
         return {}
+
+
+def write_outcomes(layout: Layout, leaves: list[Leaf]) -> None:
+    """outcomes.json: what became of each leaf, for whoever compares two runs case by case."""
+    told = [{**asdict(leaf), "text": interesting(leaf.text)[:TEXT_LINES] if leaf.status == FAIL else []}
+            for leaf in leaves]
+    (layout.out / OUTCOMES).write_text(json.dumps(told, indent=1) + "\n")
+
+
+def read_outcomes(layout: Layout) -> list[Leaf]:
+    """What write_outcomes() left. Raises OSError or ValueError."""
+    return [Leaf(**told) for told in json.loads((layout.out / OUTCOMES).read_text())]
 
 
 def write_junit(layout: Layout, leaves: list[Leaf]) -> None:

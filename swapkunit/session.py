@@ -158,6 +158,7 @@ def make_report(session: Session, results: Results) -> Report:
         leaves += presence.missing_leaves(session.kernel)
         report = known_bugs.apply(leaves, bugs)
         results_module.write_decisions(session.layout, results)
+        results_module.write_outcomes(session.layout, report.leaves)
         results_module.write_junit(session.layout, report.leaves)
         results_module.write_summary(session.layout, session.kernel, session.request.config,
                                      session.request.policies, report, results.interrupted)

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from .kernel import Kernel
 from .layout import Layout
-from .results import FAIL, PASS, SKIPPED, Leaf, Report
+from .results import FAIL, PASS, SKIPPED, TEXT_LINES, Leaf, Report, interesting
 from .run import Results
 
 if TYPE_CHECKING:
     from .session import Request
 
-TEXT_LINES = 6      # of each failed case's text
 FAILURES = 12       # failed cases shown
 
 
@@ -86,19 +85,6 @@ def failures(leaves: list[Leaf]) -> list[str]:
         lines.append(f"failed     and {sum(more.values())} more, all in the log: "
                      + ", ".join(f"{number} in {suite}" for suite, number in more.items()))
     return lines
-
-
-def interesting(text: list[str]) -> list[str]:
-    """A failure's text from its first fault on.
-
-    Where a fixture's function found it, its own place says nothing: the text names the suite's.
-    """
-    text = [line for line in text if "FAILED at mm/kunit/fixture/" not in line]
-    for number, line in enumerate(text):
-        if "FAILED at" in line or "_kunit.c:" in line \
-                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ", "rule ")):
-            return text[number:]
-    return text[-TEXT_LINES:]
 
 
 def known_bug_lines(report: Report) -> list[str]:

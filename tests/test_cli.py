@@ -164,7 +164,7 @@ class Files(CommandLine):
         first = [(self.out / name).read_bytes() for name in names]
         self.run_it("-j", "1")
         self.assertEqual([(self.out / name).read_bytes() for name in names], first)
-        self.assertEqual((self.out / "decisions.txt").read_text().splitlines()[0], "swap_b.param_1[] A0:0 D1")
+        self.assertEqual((self.out / "decisions.txt").read_text().splitlines()[0], "swap_b.param_1[] A0:0 D1:*")
         self.assertEqual(json.loads(first[1])["kernel"], "7.3.4")
 
     def test_edit_is_built_and_seen(self) -> None:

@@ -190,7 +190,7 @@ class Output(RunCase):
     def test_decisions_are_in_the_kernels_order_whatever_ends_first(self) -> None:
         suites = {"swap_b": ["pass_1", "crash_2", "pass_3"], "swap_a": ["pass_1"]}
         first = self.run_suites(suites, jobs=1).decisions
-        self.assertEqual([line.split("[")[0] for line in first],
+        self.assertEqual([line.split()[0] for line in first],
                          ["swap_b.pass_1", "swap_b.crash_2", "swap_b.pass_3", "swap_a.pass_1"])
         self.assertEqual(self.run_suites(suites, jobs=3).decisions, first)
 
