@@ -15,7 +15,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Iterable
 
 from . import commands, patches as laying, source
 from .errors import SwapKunitError
@@ -73,16 +73,22 @@ Outcome = Applied | Failed
 
 @dataclass
 class Base:
-    """The tree a series is laid on. It is read only. holder keeps a checkout from being changed."""
+    """The tree a series is laid on. It is read only. holder keeps others from
+    changing a checkout; the process's end releases it too."""
 
     kernel: Kernel
     commit: str = ""
-    holder: object = None
+    holder: IO[str] | None = None
 
     @property
     def path(self) -> Path:
         """Where the tree lies."""
         return self.kernel.path
+
+    def release(self) -> None:
+        """Let others check out another commit in this tree."""
+        if self.holder:
+            self.holder.close()
 
 
 def base_of(ksrc: Path | None, kernel: str | None, spec: str = "") -> Base:
@@ -97,7 +103,7 @@ def base_of(ksrc: Path | None, kernel: str | None, spec: str = "") -> Base:
     return Base(dataclasses.replace(found, given=True), commit, holder)
 
 
-def checkout(repository: Path, commit: str) -> tuple[Path, object]:
+def checkout(repository: Path, commit: str) -> tuple[Path, IO[str]]:
     """A tree of ours that holds commit, sharing the repository's objects; it is kept, and updated.
 
     git rewrites only the files that differ from what was there, so that builds of it stay
@@ -112,15 +118,19 @@ def checkout(repository: Path, commit: str) -> tuple[Path, object]:
     tree = top / "linux"
     top.mkdir(parents=True, exist_ok=True)
     holder = open(top / "lock", "w", encoding="utf-8")
-    fcntl.flock(holder, fcntl.LOCK_SH)
-    if head_of(tree) != commit:
-        take_alone(holder, repository)
-        update(tree, Path(found[0]), Path(found[1]), commit, repository)
+    try:
         fcntl.flock(holder, fcntl.LOCK_SH)
+        if head_of(tree) != commit:
+            take_alone(holder, repository)
+            update(tree, Path(found[0]), Path(found[1]), commit, repository)
+            fcntl.flock(holder, fcntl.LOCK_SH)
+    except BaseException:
+        holder.close()
+        raise
     return tree, holder
 
 
-def take_alone(holder: object, repository: Path) -> None:
+def take_alone(holder: IO[str], repository: Path) -> None:
     """Make the lock an exclusive one. Raises SwapKunitError when another process uses the tree."""
     try:
         fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -220,6 +230,7 @@ def diagnose(patch: Patch, scratch: Path, error: laying.DoesNotApply) -> Failed:
     hunk = changed[number - 1]
     text = (scratch / file).read_text(errors="surrogateescape").split("\n")
     reason, there = compare(hunk, text, file, patch.suspicions)
+    reason += seems_in_already(changed, text)
     others = [f"hunk {other} of {name}" for name, other in rejected[1:]]
     return Failed(patch, file, reason, hunk.source_start, header_of(hunk), number, len(changed), others, there)
 
@@ -266,17 +277,38 @@ def compare(hunk: unidiff.Hunk, text: list[str], file: str, suspicions: list[str
         why = f" ({'; '.join(suspicions)})" if suspicions else ""
         return f"it fits but for the white space{why}", numbered(text, place)
     lacking = lacking_function(hunk.section_header, text)
-    place, matching = nearest(wanted, text, hunk.source_start)
-    if place is None:
-        return lacking or f"{file} has nothing like the lines this hunk wants", []
-    expected, where = first_difference(wanted, text, place)
-    reason = f"it wants '{expected.strip()}', which is not there ({matching} of {len(wanted)} lines of it are)"
-    return (f"{lacking}; {reason}" if lacking else reason), numbered(text, max(where - SHOWN // 2, 0))
+    telling_lines = sum(map(telling, wanted))
+    first, last = function_span(hunk.section_header, text)
+    place, score = nearest(wanted, text, hunk.source_start, first, last)
+    if not score:
+        place, score = nearest(wanted, text, hunk.source_start, 0, len(text))
+    if not score or (lacking and score * 2 < telling_lines):
+        return lacking or f"{file} has none of the lines this hunk wants", []
+    reason, where = first_difference(wanted, text, place)
+    reason += f" ({score} of its {telling_lines} lines are there)"
+    return "; ".join(part for part in (lacking, reason) if part), numbered(text, where)
+
+
+def seems_in_already(changed: Iterable[unidiff.Hunk], text: list[str]) -> str:
+    """Says so when text has nearly all lines that a patch adds to it, and those it removes no more."""
+    have = Counter(squeeze(line) for line in text if telling(line))
+    added = [squeeze(line.value) for hunk in changed for line in hunk if line.is_added and telling(line.value)]
+    removed = [squeeze(line.value) for hunk in changed for line in hunk if line.is_removed and telling(line.value)]
+    there = sum((Counter(added) & have).values())
+    left = sum((Counter(removed) - Counter(added) & have).values())
+    if len(added) < 3 or there * 10 < len(added) * 6 or left:
+        return ""
+    return f"; it seems to be in this tree already: {there} of the {len(added)} lines it adds are"
 
 
 def squeeze(line: str) -> str:
     """A line without its white space."""
     return "".join(line.split())
+
+
+def telling(line: str) -> bool:
+    """Whether a line is more than a brace."""
+    return len(line.strip()) > 3
 
 
 def find(wanted: list[str], text: list[str]) -> int | None:
@@ -292,35 +324,56 @@ def lacking_function(heading: str, text: list[str]) -> str:
     match = re.search(r"(\w+)\(", heading or "")
     if not match or any(f"{match[1]}(" in line for line in text):
         return ""
-    return f"the tree has no {match[1]}()"
+    return f"this tree has no {match[1]}() there"
 
 
-def nearest(wanted: list[str], text: list[str], start: int) -> tuple[int | None, int]:
-    """Where in text most lines of wanted are close together, and how many; None when hardly any."""
-    want = Counter(line for line in wanted if len(line.strip()) > 3)
+def function_span(heading: str, text: list[str]) -> tuple[int, int]:
+    """The lines of the function a hunk's heading names; all lines when it is not found."""
+    match = re.search(r"(\w+)\(", heading or "")
+    starts = [number for number, line in enumerate(text)
+              if match and re.match(rf"\w[^;]*\b{match[1]}\([^;]*$", line)]
+    for start in reversed(starts):
+        end = next((number for number in range(start, len(text)) if text[number] == "}"), None)
+        if end:
+            return start, end + 1
+    return 0, len(text)
+
+
+def nearest(wanted: list[str], text: list[str], start: int, first: int, last: int) -> tuple[int, int]:
+    """Where in text[first:last] most lines of wanted are close together, and how many are."""
+    want = Counter(line for line in wanted if telling(line))
     window, best = len(wanted) + len(wanted) // 2, (0, 0, 0)
     present: Counter[str] = Counter()
-    for place, line in enumerate(text):
+    for place in range(first, last):
+        line = text[place]
         present[line] += line in want
-        if place >= window:
+        if place - first >= window:
             present[text[place - window]] -= text[place - window] in want
         score = sum(min(present[key], count) for key, count in want.items()) if line in want else 0
         best = max(best, (score, -abs(place - start), place))
-    if best[0] * 4 < sum(want.values()) or not best[0]:
-        return None, 0
-    return max(best[2] - window + 1, 0), best[0]
+    return best[2], best[0]
 
 
 def first_difference(wanted: list[str], text: list[str], place: int) -> tuple[str, int]:
-    """The first line of wanted that text lacks near place, and where it should stand."""
-    window = text[place:place + 2 * len(wanted)]
-    there = place
-    for kind, first, _, where, end in difflib.SequenceMatcher(None, wanted, window, autojunk=False).get_opcodes():
-        if kind in ("replace", "delete") and any(line.strip() for line in wanted[first:]):
-            line = next(line for line in wanted[first:] if line.strip())
-            return line, place + where
-        there = place + end
-    return wanted[-1], there
+    """Says where wanted and the part of text around place part, and the line of text to show."""
+    begin = max(place - 2 * len(wanted), 0)
+    window = text[begin:place + 2 * len(wanted)]
+    at = 0
+    for number, line in enumerate(wanted):
+        if telling(line) and line not in window:
+            shown = at - 2 if at else next((window.index(later) - wanted.index(later) + number - 2
+                                            for later in wanted[number:] if telling(later) and later in window), 0)
+            return f"it wants '{line.strip()}' where the tree has something else", begin + max(shown, 0)
+        if telling(line) and line in window[at:]:
+            at = window.index(line, at) + 1
+    matcher = difflib.SequenceMatcher(lambda line: not telling(line), wanted, window, autojunk=False)
+    for kind, first, _, where, _ in matcher.get_opcodes():
+        if kind != "equal" and 0 < first < len(wanted):
+            before = next((line for line in reversed(wanted[:first]) if telling(line)), "")
+            after = next((line for line in wanted[first:] if telling(line)), "")
+            return (f"the tree has other lines between '{before.strip()}' and '{after.strip()}'",
+                    begin + max(where - 1, 0))
+    return "its lines are there, but not in this order", place
 
 
 def numbered(text: list[str], place: int) -> list[str]:

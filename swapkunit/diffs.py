@@ -22,7 +22,7 @@ RENAMED = re.compile(r"^(?:rename|copy) (?:from|to) (.*)$", re.M)
 NAMES = re.compile(r"^--- ([^\t\n]*)(?:\t.*)?\n\+\+\+ ([^\t\n]*)(?:\t.*)?\n(?=@@ -)", re.M)
 BINARY = re.compile(r"^(?:GIT binary patch|Binary files .* differ)$", re.M)
 SPECIAL = {"120000": "a symbolic link", "160000": "a submodule"}
-OVERLAY = re.compile(r"mm/kunit(/|$)|mm/([^/]*_real\.[^/]*|[^/]*\.real|\.kunitconfig)$|mm/swap_kunit[^/]*$|"
+OVERLAY = re.compile(r"mm/kunit(/|$)|mm/([^/]*_real\.[^/]*|[^/]*\.real|\.kunitconfig)$|"
                      r"\.(kunit|kunitconfig|overlay|src)(/|$)")
 ENTITY = re.compile(r"^[-+ ].*&(?:lt|gt|amp|quot|nbsp);", re.M)
 
@@ -56,17 +56,17 @@ def hunk_end(lines: list[str], start: int, old: int, new: int) -> int:
         new -= kind in (" ", "", "+")
         if kind not in (" ", "", "-", "+", "\\") or min(old, new) < 0:
             raise DamagedDiff(f"line {number - start + 1} of the hunk {lines[start - 1]} "
-                              + guess(lines[number], kind))
+                              + guess(lines[number], "-- " in lines[start:number]))
         number += 1
     return number + (number < len(lines) and lines[number].startswith("\\"))
 
 
-def guess(line: str, kind: str) -> str:
-    """What may have happened to a line that does not belong in its hunk."""
-    if kind == ">":
+def guess(line: str, signed: bool) -> str:
+    """What may have happened to a line that does not belong in its hunk; signed: a signature came before it."""
+    if signed or line[:1] in (" ", "", "-", "+", "\\"):
+        return f"is not part of it, '{line[:40]}': lines were lost or joined above it"
+    if line.startswith(">"):
         return f"is quoted, '{line[:40]}': the mail is a reply"
-    if kind in (" ", "", "-", "+", "\\"):
-        return f"is one too many, '{line[:40]}': lines were lost or joined above it"
     return f"starts with no ' ', '+' or '-': '{line[:40]}': the mail program wrapped a long line"
 
 

@@ -250,10 +250,12 @@ def byline(lines: list[bytes]) -> tuple[bytes, list[bytes]]:
 
 
 def with_encoding(raw: bytes) -> bytes:
-    """Say quoted-printable or base64 where the text is, and do not where it is not."""
+    """Say quoted-printable or base64 where the text is, and do not where it is not; format=flowed as well."""
     head, blank, body = re.match(rb"(?s)(.*?)(\r?\n\r?\n|\Z)(.*)", raw).groups()
     if re.search(rb"(?im)^content-type:\s*multipart", head):
         return raw
+    if DIFF_STARTS.search(body) and re.search(rb"(?m)^ [^ ]", body):    # a flowed text has no such line
+        head = re.sub(rb"(?i);\s*format=\"?flowed\"?", b"", head)
     told = re.search(rb"(?im)^content-transfer-encoding:[ \t]*(\S*).*\n?", head)
     true = encoding_of(body)
     if told and told[1].lower() in (b"quoted-printable", b"base64") and told[1].lower() != true:

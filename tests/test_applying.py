@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whether a series applies, and what is said when it does not."""
+from __future__ import annotations
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from swapkunit import applying, series
+from swapkunit.applying import Applied, Failed
+from swapkunit.errors import SwapKunitError
+
+from .support import REPO, Scratch, fingerprint, git, make_kernel, write
+from .test_series import SWAPFILE, repository
+
+
+class Applying(Scratch):
+    """A tree, and patches made by diff."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.kernel = repository(self.top)
+        git(self.kernel, "checkout", "-q", "master~2")
+        self.patches = series.read_range(self.kernel, "master~2..master", self.top / "work").patches
+
+    def patch(self, diff: str) -> series.Patch:
+        """One patch with this diff."""
+        file = self.top / "given.patch"
+        file.write_text(f"From: a <a@a>\nSubject: [PATCH] given\n\nx\n---\n{diff}")
+        return series.read_inputs([file], self.top / "work2").patches[0]
+
+    def attempt(self, *patches: series.Patch) -> list[applying.Outcome]:
+        """try_apply in a new scratch directory."""
+        scratch = self.top / "scratch"
+        subprocess.run(["rm", "-rf", scratch], check=True)
+        return applying.try_apply(self.kernel, list(patches), scratch)
+
+    def failure(self, patch: series.Patch) -> Failed:
+        """How patch fails."""
+        outcome = self.attempt(patch)[0]
+        self.assertIsInstance(outcome, Failed)
+        return outcome
+
+
+class Outcomes(Applying):
+    """Applied, or failed and why."""
+
+    def test_series_applies_and_the_tree_is_only_read(self) -> None:
+        before = fingerprint(self.kernel)
+        self.assertEqual([type(one) for one in self.attempt(*self.patches)], [Applied, Applied])
+        self.assertEqual(fingerprint(self.kernel), before)
+        self.assertEqual((self.top / "scratch/mm/swapfile.c").read_text(),
+                         git(self.kernel, "show", "master:mm/swapfile.c"))
+
+    def test_scratch_in_another_repository(self) -> None:
+        git(self.top, "init", "-q")
+        self.assertEqual([type(one) for one in self.attempt(*self.patches)], [Applied, Applied])
+
+    def test_goes_on_after_a_patch_that_fails(self) -> None:
+        lost = self.patch("--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -1,2 +1,2 @@\n-no such thing\n+x\n int line_2 = 2;\n")
+        self.assertEqual([type(one) for one in self.attempt(self.patches[0], lost, self.patches[1])],
+                         [Applied, Failed, Applied])
+
+    def test_first_hunk_and_the_others_are_named(self) -> None:
+        write(self.kernel / "mm/swapfile.c", SWAPFILE.replace("line_55 =", "line_fifty_five ="))
+        found = self.failure(self.patches[1])
+        self.assertEqual((found.file, found.number, found.of), ("mm/swapfile.c", 1, 1))
+        self.assertIn("it wants 'int line_55 = 55;' where the tree has something else", found.reason)
+        self.assertIn("55: int line_fifty_five = 55;", found.there)
+        self.assertTrue(found.where().startswith("mm/swapfile.c: hunk 1 of 1, @@ -53,7 +53,8 @@"), found.where())
+
+    def test_line_in_between(self) -> None:
+        write(self.kernel / "mm/swapfile.c", SWAPFILE.replace("int line_53", "int in_between;\nint line_53"))
+        found = self.failure(self.patches[1])
+        self.assertIn("the tree has other lines between 'int line_52 = 52;' and 'int line_53 = 53;'", found.reason)
+        self.assertIn("53: int in_between;", found.there)
+
+    def test_further_down_is_no_failure(self) -> None:
+        write(self.kernel / "mm/swapfile.c", "/* one more line */\n" * 30 + SWAPFILE)
+        self.assertIsInstance(self.attempt(self.patches[1])[0], Applied)
+
+    def test_already_there(self) -> None:
+        git(self.kernel, "checkout", "-q", "master")
+        self.assertEqual(self.failure(self.patches[1]).reason, "the tree has this change already")
+
+    def test_lacking_function(self) -> None:
+        hunk = "@@ -3,3 +3,4 @@ static int swap_thing(struct page *page)\n \tif (page)\n+\t\twait();\n \t\tgo();\n \tstop();\n"
+        found = self.failure(self.patch(f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n{hunk}"))
+        self.assertEqual((found.reason, found.there), ("this tree has no swap_thing() there", []))
+
+    def test_white_space(self) -> None:
+        diff = git(self.kernel, "diff", "-U1", "master", "master~1").replace("\t", "        ")
+        diff = diff.replace(" int line_54 = 54;", " int  line_54 = 54;")
+        git(self.kernel, "checkout", "-q", "master")
+        found = self.failure(self.patch(diff))
+        self.assertIn("it fits but for the white space", found.reason)
+
+    def test_files_that_are_not_as_expected(self) -> None:
+        new = "--- /dev/null\n+++ b/mm/zswap.c\n@@ -0,0 +1 @@\n+x\n"
+        self.assertEqual(self.failure(self.patch(new)).reason, "this tree has mm/zswap.c already")
+        gone = "--- a/mm/gone.c\n+++ b/mm/gone.c\n@@ -1 +1 @@\n-a\n+b\n"
+        self.assertEqual(self.failure(self.patch(gone)).reason, "this tree has no mm/gone.c")
+
+    def test_renames_copies_and_deletions(self) -> None:
+        git(self.kernel, "checkout", "-qb", "moves")
+        git(self.kernel, "mv", "mm/swapfile.c", "mm/swap_moved.c")
+        git(self.kernel, "rm", "-q", "mm/zswap.c")
+        write(self.kernel / "mm/new.c", "int new;\n")
+        git(self.kernel, "add", "mm")
+        git(self.kernel, "commit", "-qm", "mm: moves")
+        patch = series.read_range(self.kernel, "moves~1..moves", self.top / "work3").patches[0]
+        self.assertEqual(sorted(patch.touched), ["mm/new.c", "mm/swap_moved.c", "mm/swapfile.c", "mm/zswap.c"])
+        git(self.kernel, "checkout", "-q", "master~2")
+        self.assertIsInstance(self.attempt(patch)[0], Applied)
+        self.assertEqual(sorted(path.name for path in (self.top / "scratch/mm").iterdir()), ["new.c", "swap_moved.c"])
+
+    def test_through_a_symbolic_link_of_the_tree(self) -> None:
+        (self.kernel / "lib/link").symlink_to("../mm")
+        (self.kernel / "mm/alias.c").symlink_to("zswap.c")
+        for name, link in (("lib/link/swapfile.c", "lib/link"), ("mm/alias.c", "mm/alias.c")):
+            found = self.failure(self.patch(f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-int zswap;\n+b\n"))
+            self.assertEqual(found.reason, f"{link} is a symbolic link in this tree")
+
+
+class Kernels(Applying):
+    """The kernels of the cache."""
+
+    def test_which_take_it(self) -> None:
+        good = make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1")
+        write(good / "mm/swapfile.c", SWAPFILE)
+        make_kernel(self.top / "cache/kernels/linux-source-6.1_6.1.9-1")
+        found = applying.which_kernels_take(self.patches, self.top)
+        self.assertEqual([(kernel.path.name, [type(one) for one in outcomes]) for kernel, outcomes in found],
+                         [("linux-source-7.3_7.3.4-1", [Applied, Applied]),
+                          ("linux-source-6.1_6.1.9-1", [Failed, Failed])])
+
+
+class Bases(Applying):
+    """Where the base's files come from."""
+
+    def base(self, spec: str) -> applying.Base:
+        """The base of a range, let go when the test ends."""
+        found = applying.base_of(self.kernel, None, spec)
+        self.addCleanup(found.release)
+        return found
+
+    def test_range_gives_its_first_commits_parent(self) -> None:
+        git(self.kernel, "checkout", "-q", "master")
+        write(self.kernel / "mm/zswap.c", "int edited;\n")
+        before = fingerprint(self.kernel)
+        base = self.base("master~1..master")
+        self.assertEqual(base.commit, git(self.kernel, "rev-parse", "master~1").strip())
+        self.assertEqual((base.path / "mm/swapfile.c").read_text(), git(self.kernel, "show", "master~1:mm/swapfile.c"))
+        self.assertEqual((base.path / "mm/zswap.c").read_text(), "int zswap;\n")
+        self.assertTrue(base.kernel.given)
+        self.assertEqual(fingerprint(self.kernel), before)
+
+    def test_another_base_rewrites_only_what_differs(self) -> None:
+        first = self.base("master~1..master")
+        stamps = {name: (first.path / name).stat().st_mtime_ns for name in ("mm/swapfile.c", "mm/zswap.c", "Makefile")}
+        first.release()
+        second = self.base("master~2..master")
+        changed = [name for name, stamp in stamps.items() if (second.path / name).stat().st_mtime_ns != stamp]
+        self.assertEqual((first.path, changed), (second.path, ["mm/swapfile.c"]))
+
+    def test_another_process_at_work_on_another_base(self) -> None:
+        code = ("import sys; from pathlib import Path; from swapkunit import applying\n"
+                f"base = applying.base_of(Path({str(self.kernel)!r}), None, sys.argv[1])\n"
+                "print('held', flush=True); sys.stdin.read()")
+        holder = subprocess.Popen([sys.executable, "-c", code, "master~1..master"], cwd=REPO, text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            self.assertEqual(holder.stdout.readline(), "held\n")
+            same = self.base("master~1..master")
+            same.release()
+            with self.assertRaisesRegex(SwapKunitError, "another swap-kunit is at work on one; wait for it"):
+                self.base("master~2..master")
+        finally:
+            holder.communicate("")
+        self.assertTrue(self.base("master~2..master").commit)
+
+    def test_given_trees(self) -> None:
+        self.assertEqual(applying.base_of(self.kernel, None).path, self.kernel)
+        kernel = make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1")
+        self.assertEqual(applying.base_of(None, "7.3").path, kernel)
+        with self.assertRaisesRegex(SwapKunitError, "not a git repository"):
+            applying.base_of(kernel, None, "a..b")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From what a person saved to an ordered list of patches; the same two patches in every disguise."""
+from __future__ import annotations
+
+import atexit
+import base64
+import functools
+import gzip
+import io
+import os
+import quopri
+import re
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from swapkunit import series
+from swapkunit.errors import SwapKunitError
+from swapkunit.series import Series
+
+from .support import Scratch, fingerprint, git, make_kernel, write
+
+SWAPFILE = "".join(f"int line_{number} = {number};\n" if number % 10 else f"\tindented_{number}(a, b);\n"
+                   for number in range(1, 101))
+FIRST, SECOND = "mm: swap: first things first", "mm: swap: then the second, with an umlaut: ü"
+
+
+@functools.cache
+def template() -> Path:
+    """What repository() copies: made once."""
+    top = tempfile.TemporaryDirectory(prefix="swap-kunit-test-")
+    atexit.register(top.cleanup)
+    kernel = make_kernel(Path(top.name) / "linux")
+    write(kernel / "mm/swapfile.c", SWAPFILE)
+    git(kernel, "init", "-q", "-b", "master")
+    git(kernel, "add", "-f", ".")
+    git(kernel, "commit", "-qm", "base")
+    for subject, old, new in ((FIRST, "int line_11 = 11;", "\tif (a == b)\n\t\tint line_11 = 111; /* <a@b> & c */"),
+                              (SECOND, "int line_55 = 55;", "int line_55 = 0x55;\nint line_56b = (x=5);")):
+        write(kernel / "mm/swapfile.c", (kernel / "mm/swapfile.c").read_text().replace(old, new))
+        git(kernel, "commit", "-qam", f"{subject}\n\nA reason, with = signs and a longer line that says why it is "
+            "done.\n\nSigned-off-by: A Person <t@t>")
+    return kernel
+
+
+def repository(top: Path) -> Path:
+    """A kernel with two commits on top of its first; master~2 is the base."""
+    shutil.copytree(template(), top / "linux", symlinks=True)
+    git(top / "linux", "status")
+    return top / "linux"
+
+
+class Reading(Scratch):
+    """A test with the two patches as git format-patch writes them, self.mails."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.kernel = repository(self.top)
+        self.work = self.top / "work"
+        self.mails = self.formatted("-v1")
+
+    def formatted(self, *words: str) -> list[str]:
+        """Cover letter and patches as mails."""
+        target = self.top / f"formatted{len(os.listdir(self.top))}"
+        git(self.kernel, "format-patch", "-q", "-o", str(target), "--cover-letter", "--thread", *words, "master~2")
+        return [path.read_text() for path in sorted(target.iterdir())]
+
+    def read(self, *texts: str | bytes, partial: bool = False) -> Series:
+        """The series in these texts, each a file of its own."""
+        files = []
+        for number, text in enumerate(texts):
+            path = self.top / f"given{number}.txt"
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+            files.append(path)
+        return series.read_inputs(files, self.work, partial)
+
+    def error(self, *texts: str | bytes) -> str:
+        """The one line that refuses these texts."""
+        with self.assertRaises(SwapKunitError) as caught:
+            self.read(*texts)
+        self.assertNotIn("\n", str(caught.exception))
+        self.assertIn(";", str(caught.exception))
+        return str(caught.exception)
+
+    def assert_both(self, found: Series) -> None:
+        """found is the two patches, whole."""
+        self.assertEqual([(patch.number, patch.total) for patch in found.patches], [(1, 2), (2, 2)])
+        self.assertEqual([patch.subject for patch in found.patches], [FIRST, SECOND])
+        for patch, end in zip(found.patches, ("master~1", "master")):
+            wanted = git(self.kernel, "diff", f"{end}~1", end)
+            self.assertEqual(re.sub(r"(?m)^index .*\n", "", patch.diff), re.sub(r"(?m)^index .*\n", "", wanted))
+            self.assertEqual(patch.touched, ["mm/swapfile.c"])
+            self.assertIn("Signed-off-by: A Person <t@t>", patch.message)
+
+
+def body_of(mail: str) -> tuple[str, str]:
+    """Header and body of a mail, the From_ line dropped."""
+    header, _, body = mail.partition("\n\n")
+    return header.partition("\n")[2], body
+
+
+class Forms(Reading):
+    """Each form a mail may have been saved in."""
+
+    def test_files_of_format_patch(self) -> None:
+        found = self.read(*self.mails)
+        self.assert_both(found)
+        self.assertIn("BLURB HERE", found.cover)
+        self.assertEqual((found.version, found.notes, found.missing), (1, [], []))
+
+    def test_clean_files_go_through_git_am(self) -> None:
+        found = self.read(*self.mails)
+        git(self.kernel, "checkout", "-q", "master~2")
+        git(self.kernel, "am", *(str(patch.file) for patch in found.patches))
+        self.assertEqual(git(self.kernel, "diff", "master"), "")
+        self.assertEqual(git(self.kernel, "log", "-2", "--format=%s|%an|%ae|%b"),
+                         git(self.kernel, "log", "-2", "--format=%s|%an|%ae|%b", "master"))
+
+    def test_mbox(self) -> None:
+        self.assert_both(self.read("".join(self.mails)))
+
+    def test_mbox_out_of_order_and_packed(self) -> None:
+        self.assert_both(self.read(gzip.compress("".join(reversed(self.mails)).encode())))
+
+    def test_directory_and_maildir(self) -> None:
+        for place in ("plain", "maildir/new"):
+            for number, mail in enumerate(reversed(self.mails)):
+                write(self.top / place / f"{number}.patch", mail)
+            (self.top / place.partition("/")[0] / "cur").mkdir(exist_ok=True) if "/" in place else None
+            self.assert_both(series.read_inputs([self.top / place.partition("/")[0]], self.work))
+
+    def test_carriage_returns(self) -> None:
+        self.assert_both(self.read(*(mail.replace("\n", "\r\n") for mail in self.mails)))
+
+    def test_flowed_text(self) -> None:
+        for stuffed in (True, False):
+            mails = [re.sub(r"(?m)^(?= .*$)", " " if stuffed else "", body_of(mail)[1]) for mail in self.mails[1:]]
+            self.assert_both(self.read(*(
+                f"Subject: [PATCH {number}/2] {title}\nContent-Type: text/plain; charset=UTF-8; format=flowed\n\n{text}"
+                for number, title, text in ((1, FIRST, mails[0]), (2, SECOND, mails[1])))))
+
+    def encoded(self, mail: str, how: str, told: bool, done: bool) -> bytes:
+        """A mail whose body is encoded (done), and whose header says so (told)."""
+        header, body = body_of(mail)
+        header = re.sub(r"(?im)^(mime-version|content-[\w-]+):.*\n?", "", header).rstrip("\n")
+        header += "\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8"
+        header += f"\nContent-Transfer-Encoding: {how}" if told else ""
+        encode = quopri.encodestring if how == "quoted-printable" else base64.encodebytes
+        return f"{header}\n\n".encode() + (encode(body.encode()) if done else body.encode())
+
+    def test_transfer_encodings(self) -> None:
+        for how in ("quoted-printable", "base64"):
+            for told, done in ((True, True), (False, True), (True, False)):
+                with self.subTest(how=how, told=told, done=done):
+                    self.assert_both(self.read(*(self.encoded(mail, how, told, done) for mail in self.mails[1:])))
+
+    def test_encoded_carriage_returns(self) -> None:
+        mails = [self.encoded(mail.replace("\n", "\r\n").replace("\r\n\r\n", "\n\n", 1), "base64", True, True)
+                 for mail in self.mails[1:]]
+        self.assert_both(self.read(*mails))
+
+    def test_title_in_the_body(self) -> None:
+        for line in ("[{who}]\n\n", "\n[{who}]\n\n", "[{who} <t () t>]\n\n", "From: {who} <t@t>\n\n", ""):
+            with self.subTest(line):
+                texts = [f"[PATCH {number}/2] {title}\n\n" + line.format(who="A Person") + body_of(mail)[1]
+                         for number, title, mail in ((1, FIRST, self.mails[1]), (2, SECOND, self.mails[2]))]
+                found = self.read(*texts)
+                self.assert_both(found)
+                self.assertTrue(found.patches[0].author.startswith("A Person <t"), found.patches[0].author)
+
+    def test_junk_above_the_header(self) -> None:
+        for junk in ("Thread overview (newest first)\n\n", "linux-mm archive\n[ prev ] [ next ]\n\n\n", "\n\n",
+                     "Received-SPF: pass (some host)\n", "X-Status: RO\n\n"):
+            with self.subTest(junk):
+                self.assert_both(self.read(*(junk + mail.partition("\n")[2] for mail in self.mails[1:])))
+
+    def test_bullets_of_a_web_page(self) -> None:
+        texts = [f"Home\n\n * From: A Person <t@xxxx>\n * Subject: [PATCH {number}/2] {title}\n * Date: now\n\n"
+                 + body_of(mail)[1] for number, title, mail in ((1, FIRST, self.mails[1]), (2, SECOND, self.mails[2]))]
+        self.assert_both(self.read(*texts))
+
+    def test_masked_and_missing_authors(self) -> None:
+        text = re.sub(r"(?m)^From: .*$", "From: A Person <xxx@xxxxxx>", self.mails[1])
+        self.assertEqual(self.read(text).patches[0].author, "A Person <xxx@xxxxxx>")
+        text = re.sub(r"(?m)^From: .*\n", "", self.mails[1])
+        self.assertEqual(self.read(text).patches[0].author, "A Person <t@t>")
+
+    def test_plain_diff(self) -> None:
+        found = self.read(git(self.kernel, "diff", "master~2", "master~1"))
+        self.assertEqual([(patch.name, patch.touched) for patch in found.patches],
+                         [('patch 1/1 "given0"', ["mm/swapfile.c"])])
+
+    def test_footer_of_a_list_is_no_part_of_the_diff(self) -> None:
+        footer = "\n\n_______________________________________________\nlist@example.org\n- a dash\n+ a plus\n"
+        self.assert_both(self.read(*(mail + footer for mail in self.mails[1:])))
+
+    def test_one_mail_on_a_stream(self) -> None:
+        found = series.read_mail(io.BytesIO(self.mails[2].encode()), self.work)
+        self.assertEqual((found.patches[0].number, found.missing),
+                         (2, ['1 of 2 (of "mm: swap: then the second, with an umlaut: ü")']))
+        with self.assertRaisesRegex(SwapKunitError, "nothing on stdin"):
+            series.read_mail(io.BytesIO(b"\n"), self.work)
+
+
+class Subjects(unittest.TestCase):
+    """What is read from a subject."""
+
+    def test_prefixes(self) -> None:
+        for subject, wanted in (
+                ("[PATCH] a", (1, 1, 0)), ("[PATCH 2/3] a", (1, 2, 3)), ("[v5 PATCH 1/2] a", (5, 1, 2)),
+                ("[PATCH mm-unstable v2 0/3] a", (2, 0, 3)), ("[RFC PATCH] a", (1, 1, 0)),
+                ("[RFC][PATCH 2/3] a", (1, 2, 3)), ("[PATCHv3 02/25] a", (3, 2, 25)),
+                ("[linux-mm] [PATCH V2 1/10] a", (2, 1, 10)), ("[PATCH RESEND v4 1/2] a", (4, 1, 2)),
+                ("[PATCH 6.12 1/2] a", (1, 1, 2)), ("[PATCH -next v3] a", (3, 1, 0)), ("a", (1, 1, 0)),
+                ("[PATCH v2 1 / 2] a", (2, 1, 2)), ("[patch 095/145] a", (1, 95, 145))):
+            with self.subTest(subject):
+                one = series.candidate(mail_with(subject))
+                self.assertEqual((one.version, one.number, one.total, one.title, one.reply), (*wanted, "a", False))
+
+    def test_replies(self) -> None:
+        for subject in ("Re: [PATCH 2/3] a", "RE: Re: [PATCH 2/3] a", "Re: a", "Fwd: [PATCH] a", "AW: a"):
+            self.assertTrue(series.candidate(mail_with(subject)).reply, subject)
+        self.assertFalse(series.candidate(mail_with("[PATCH] readahead: re: a")).reply)
+
+
+def mail_with(subject: str) -> series.Mail:
+    """A mail of which only the subject matters."""
+    return series.Mail(subject, "", "", "", "", "", "", "x", 0)
+
+
+class Choosing(Reading):
+    """What is left out, and what must be there."""
+
+    def test_replies_and_talk(self) -> None:
+        reply = "From: B <b@b>\nSubject: Re: [PATCH 1/2] x\n\n> diff --git a/x b/x\n\nReviewed-by: B <b@b>\n"
+        found = self.read(*self.mails, reply, reply.replace("Re: ", "") + "\n> quoted\n")
+        self.assert_both(found)
+        self.assertIn("left out: 1 mail without a patch", found.notes)
+
+    def test_patch_in_a_reply(self) -> None:
+        fixup = self.mails[1].replace("Subject: [PATCH v1 1/2]", "Subject: Re: [PATCH v1 1/2]").replace("0x55", "5")
+        found = self.read(*self.mails, fixup)
+        self.assert_both(found)
+        self.assertIn(f'left out: the patch in a reply, "Re: [PATCH v1 1/2] {FIRST}"', found.notes)
+        self.assertEqual(len(self.read(fixup).patches), 1)
+
+    def test_newer_version_wins(self) -> None:
+        newer = self.formatted("-v3")
+        for mails in ([*self.mails, *newer], [*newer, *self.mails]):
+            found = self.read("".join(mails))
+            self.assert_both(found)
+            self.assertEqual(found.version, 3)
+            self.assertIn(f'left out: [PATCH 1/2] "{FIRST}", since v3 of it is there', found.notes)
+
+    def test_given_twice(self) -> None:
+        found = self.read(*self.mails, *self.mails)
+        self.assert_both(found)
+        self.assertIn(f'left out: [PATCH 2/2] "{SECOND}", given twice', found.notes)
+
+    def test_missing(self) -> None:
+        git(self.kernel, "commit", "-qm", "mm: third", "--allow-empty")
+        third = self.mails[2].replace("2/2", "3/3")
+        self.assertIn("patch 2 of 3 is missing between the others",
+                      self.error(self.mails[1].replace("1/2", "1/3"), third))
+        found = self.read(self.mails[1].replace("1/2", "1/3"), third, partial=True)
+        self.assertEqual([patch.number for patch in found.patches], [1, 3])
+        self.assertIn("2 of 3", found.missing[0])
+        lone = self.read(third)
+        self.assertEqual(lone.missing, [f'1-2 of 3 (of "{SECOND}")'])
+        self.assertEqual(lone.notes, [f'not given: 1-2 of 3 (of "{SECOND}")'])
+
+    def test_several_series_one_over_the_other(self) -> None:
+        other = self.mails[1].replace("From: t <t@t>", "From: Other <o@o>").replace(FIRST, "mm: other")
+        found = self.read(other.replace("v1 1/2", "v7 2/2"), *self.mails)
+        self.assertEqual([(patch.subject, patch.number) for patch in found.patches],
+                         [("mm: other", 2), (FIRST, 1), (SECOND, 2)])
+
+    def test_loose_patches_in_the_order_given(self) -> None:
+        mails = [re.sub(r"\[PATCH v1 \d/2\]", "[PATCH]", mail) for mail in self.mails[1:]]
+        self.assertEqual([(patch.subject, patch.number, patch.total) for patch in self.read(*mails).patches],
+                         [(FIRST, 1, 2), (SECOND, 2, 2)])
+
+
+class Unusable(Reading):
+    """What is named instead of tried."""
+
+    def test_nothing_in_it(self) -> None:
+        self.assertIn("there is no diff in it", self.error("From: a\nSubject: [PATCH] x\n\nhello\n"))
+        self.assertIn("it is a cover letter only", self.error(self.mails[0]))
+        self.assertIn("is quoted (>)", self.error(re.sub(r"(?m)^", "> ", self.mails[1])))
+        self.assertIn("is indented", self.error("Subject: [PATCH] x\n\n" + re.sub(r"(?m)^", "    ", self.mails[1])))
+        self.assertIn("it is empty", self.error(""))
+        self.assertIn("it is not text", self.error(b"\x7fELF\0\0\0"))
+        self.assertIn("No such file", str(self.error_of([self.top / "nowhere"])))
+        (self.top / "hollow").mkdir()
+        self.assertIn("has no files in it", str(self.error_of([self.top / "hollow"])))
+        self.assertIn("no patch was given", str(self.error_of([])))
+
+    def error_of(self, files: list[Path]) -> SwapKunitError:
+        """What read_inputs raises."""
+        with self.assertRaises(SwapKunitError) as caught:
+            series.read_inputs(files, self.work)
+        return caught.exception
+
+    def test_damage_is_named(self) -> None:
+        mail = self.mails[1]
+        long = re.sub(r"(?m)^(\+.*111); ", r"\1;\n", mail)
+        self.assertIn("the mail program wrapped a long line", self.error(long))
+        self.assertIn("lines were lost or joined", self.error(mail.replace(" int line_8 = 8;\n", "")))
+        self.assertIn("ends in the middle of the hunk", self.error(mail.partition("+\tif (a")[0]))
+        self.assertIn("is quoted", self.error(mail.replace("\n int line_9", "\n> int line_9")))
+
+    def test_white_space_is_suspected(self) -> None:
+        for text, said in ((self.mails[1].expandtabs(8), "its tabs have become spaces"),
+                           (self.mails[1].replace("\n \t", "\n  \t"), "two spaces, as format=flowed does"),
+                           (self.mails[1].replace("<a@b>", "&lt;a@b&gt;"), "HTML's &lt;"),
+                           (self.mails[1].replace(" int line_9", " int\u00a0line_9"), "no-break spaces")):
+            with self.subTest(said):
+                self.assertIn(said, "; ".join(self.read(text).patches[0].suspicions))
+        self.assertEqual(self.read(self.mails[1]).patches[0].suspicions, [])
+
+
+class Refused(Reading):
+    """Diffs that are applied to no tree."""
+
+    def refused(self, diff: str) -> str:
+        """The refusal of a patch with this diff."""
+        return self.error(f"From: a <a@a>\nSubject: [PATCH] evil\n\nx\n---\n{diff}-- \n2.1\n")
+
+    def new_file(self, name: str, mode: str = "100644") -> str:
+        """A diff that makes a file."""
+        return (f"diff --git a/{name} b/{name}\nnew file mode {mode}\n--- /dev/null\n+++ b/{name}\n"
+                "@@ -0,0 +1 @@\n+x\n")
+
+    def test_places(self) -> None:
+        for name, said in (("../x", "outside of the kernel tree"), ("mm/../../x", "outside of the kernel tree"),
+                           ("/etc/x", "outside of the kernel tree"), (".git/hooks/x", "belongs to git"),
+                           ("mm/.GIT/x", "belongs to git"), ("mm/kunit/x.c", "swap-kunit's own"),
+                           ("mm/swapfile_real.c", "swap-kunit's own"), ("mm/Makefile.real", "swap-kunit's own"),
+                           (".kunit/vmlinux", "swap-kunit's own"), (".kunitconfig", "swap-kunit's own"),
+                           (".overlay", "swap-kunit's own"), (".src", "swap-kunit's own"),
+                           ("mm/swap_kunit.h", "swap-kunit's own")):
+            with self.subTest(name):
+                message = self.refused(self.new_file(name))
+                self.assertIn(said, message)
+                self.assertTrue(message.startswith('refuse patch 1/1 "evil"'), message)
+
+    def test_absolute_name_in_a_plain_diff(self) -> None:
+        self.assertIn("outside", self.refused("--- /etc/passwd\n+++ /etc/passwd\n@@ -1 +1 @@\n-a\n+b\n"))
+
+    def test_links_and_submodules(self) -> None:
+        self.assertIn("a symbolic link", self.refused(self.new_file("mm/x.c", "120000")))
+        self.assertIn("a submodule", self.refused(self.new_file("mm/x", "160000")))
+        self.assertIn("a symbolic link", self.refused(
+            "diff --git a/mm/x b/mm/x\nindex 1234567..89abcde 120000\n--- a/mm/x\n+++ b/mm/x\n@@ -1 +1 @@\n-a\n+b\n"))
+
+    def test_binary(self) -> None:
+        self.assertRegex(self.refused("diff --git a/mm/x b/mm/x\nindex 1234567..89abcde 100644\n"
+                                      "Binary files a/mm/x and b/mm/x differ\n"), "binary")
+
+    def test_rename_out_of_the_tree(self) -> None:
+        self.assertIn("outside", self.refused("diff --git a/mm/x b/../y\nsimilarity index 100%\n"
+                                              "rename from mm/x\nrename to ../y\n"))
+
+    def test_special_characters(self) -> None:
+        self.assertIn("special characters", self.refused(
+            'diff --git "a/mm/a\\nb" "b/mm/a\\nb"\nnew file mode 100644\n--- /dev/null\n+++ "b/mm/a\\nb"\n'
+            "@@ -0,0 +1 @@\n+x\n"))
+
+    def test_ordinary_ones_pass(self) -> None:
+        for name in ("mm/swap_kunitless.c", "lib/kunit/.kunitconfig", "mm/unreal.c", "mm/swap_slots.c", ".gitignore"):
+            self.assertEqual(self.read(f"Subject: x\n\n{self.new_file(name)}").patches[0].touched, [name])
+
+
+class Ranges(Reading):
+    """Commits of a repository that is only read."""
+
+    def test_range(self) -> None:
+        before = fingerprint(self.kernel)
+        for spec in ("master~2..master", "master~2..", "master~2"):
+            found = series.read_range(self.kernel, spec, self.work)
+            self.assert_both(found)
+            self.assertEqual([patch.commit for patch in found.patches],
+                             git(self.kernel, "rev-list", "--reverse", "master~2..master").split())
+        self.assertEqual(fingerprint(self.kernel), before)
+
+    def test_configuration_of_the_user_does_not_matter(self) -> None:
+        for key, value in (("diff.noprefix", "true"), ("diff.mnemonicPrefix", "true"), ("format.attach", "true"),
+                           ("format.coverLetter", "true"), ("color.ui", "always"), ("diff.external", "false"),
+                           ("format.subjectPrefix", "RFC v9"), ("format.from", "X <x@x>"), ("diff.renames", "copies")):
+            git(self.kernel, "config", key, value)
+        found = series.read_range(self.kernel, "master~2..master", self.work)
+        shutil.copy(template() / ".git/config", self.kernel / ".git/config")
+        self.assert_both(found)
+
+    def test_wrong_ranges(self) -> None:
+        for spec, said in (("nowhere..master", "it has no commit nowhere"), ("master..master", "there is no commit in it"),
+                           ("-o/x..master", "begins with a dash")):
+            with self.assertRaisesRegex(SwapKunitError, said):
+                series.read_range(self.kernel, spec, self.work)
+        with self.assertRaisesRegex(SwapKunitError, "not a git repository"):
+            series.read_range(make_kernel(self.top / "plain"), "a..b", self.work)
+
+    def test_merges_are_named(self) -> None:
+        git(self.kernel, "checkout", "-qb", "side", "master~2")
+        write(self.kernel / "lib/other.c", "int x;\n")
+        git(self.kernel, "add", ".")
+        git(self.kernel, "commit", "-qm", "lib: other")
+        git(self.kernel, "merge", "-q", "-m", "merge", "master")
+        found = series.read_range(self.kernel, "master~2..side", self.work)
+        self.assertEqual((len(found.patches), found.notes), (3, ["left out: 1 merge"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
