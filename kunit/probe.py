@@ -53,6 +53,8 @@ MECHANISMS = (
               "nonfull clusters before free ones, unless the device discards"),
     Mechanism("FRAG_SCAN_ALL", ("mm/swapfile.c",), "cluster_alloc_swap_entry",
               r"\bfrag_cluster_nr\b", "every frag cluster is scanned before giving up"),
+    Mechanism("FRAG_WHEN_TAKEN", ("mm/swapfile.c",), "alloc_swap_scan_cluster",
+              r"\brelocate_cluster\b", "a cluster that a slot was taken of is a frag one"),
     Mechanism("CPU_HINT_SHARED", ("mm/swapfile.c",), None, r"\bpercpu_swap_cluster\b",
               "a CPU has one current cluster over all areas, not one in each"),
     Mechanism("DUP_CHECKED", ("mm/swapfile.c",), "__swap_cluster_dup_entry",

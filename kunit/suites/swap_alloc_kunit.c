@@ -278,7 +278,7 @@ static void cluster_of_bad_slots_is_put_away(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A1:0");
 	if (nonfull_first(test))
 		EXPECT_LISTS(test, area, "frag:1 full:0");
-	else if (swap_has(NONFULL_FIRST))
+	else if (swap_has(FRAG_WHEN_TAKEN))
 		EXPECT_LISTS(test, area, "nonfull:0 frag:1");
 	else
 		EXPECT_LISTS(test, area, "nonfull:0,1");
@@ -453,7 +453,7 @@ static void drain_takes_nonfull_or_free(struct kunit *test)
 	} else {
 		swap_rule(test, "P3: free clusters before nonfull ones");
 		SWAP_EXPECT_DECISIONS(test, area, "A2:0+3");
-		if (swap_has(NONFULL_FIRST))
+		if (swap_has(FRAG_WHEN_TAKEN))
 			EXPECT_LISTS(test, area, "free:3 nonfull:0 frag:2 full:1");
 		else
 			EXPECT_LISTS(test, area, "free:3 nonfull:0,2 full:1");

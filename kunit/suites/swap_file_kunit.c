@@ -5,9 +5,12 @@
  */
 #include "swap_fixture.h"
 
-/* Three pieces, the middle one before the others on the disk. */
+/*
+ * Three pieces, the middle one before the others on the disk. All of it is in one
+ * cluster: which cluster comes first is not the matter here.
+ */
 static const struct fake_fs_extent file_pieces[] = {
-	{ 1000, 300 }, { 200, 300 }, { 2000, 424 }, { }
+	{ 1000, 60 }, { 200, 60 }, { 2000, 80 }, { }
 };
 
 static const struct fake_fs_extent file_one_piece[] = { { 64, 1024 }, { } };
@@ -26,8 +29,8 @@ static const struct file_way file_device_ways[] = {
 };
 
 static const struct file_way file_direct_ways[] = {
-	{ "direct", { &FAKE_DISK_SSD, FAKE_FS_DIRECT, .extents = file_pieces } },
-	{ "direct, queued", { &FAKE_DISK_SSD, FAKE_FS_DIRECT, .extents = file_pieces,
+	{ "direct", { &FAKE_DISK_HDD, FAKE_FS_DIRECT, .extents = file_pieces } },
+	{ "direct, queued", { &FAKE_DISK_HDD, FAKE_FS_DIRECT, .extents = file_pieces,
 			      .queued = true } },
 };
 
@@ -67,7 +70,7 @@ static void slots_lie_where_the_file_does(struct kunit *test)
 	unsigned int page;
 
 	/* Up to the end of the first piece. */
-	swap_alloc_many(test, 290, NULL);
+	swap_alloc_many(test, 50, NULL);
 	user_fill(mem, 0, 24);
 	user_page_out(mem, 0, 24);
 	user_drop_cache(mem, 0, 24);

@@ -245,7 +245,7 @@ static void cached_and_bad_slots_are_seen(struct kunit *test)
 {
 	static const unsigned long bad[] = { 3, 0 };
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_SSD, .bad_slots = bad });
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .bad_slots = bad });
 	struct swap_slot_facts slot;
 	struct folio *folio;
 	swp_entry_t entry;
