@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     import unidiff
 
 REJECTED = re.compile(r"^(?:Applying patch (?P<file>.+) with \d+ rejects?\.\.\.|Rejected hunk #(?P<hunk>\d+)\.)$", re.M)
+MOVED = re.compile(r"^(?:Checking patch (?P<file>.+?)(?: => .+)?\.\.\.|Hunk #(?P<hunk>\d+) succeeded at (?P<line>\d+) "
+                   r"\(offset -?(?P<offset>\d+) lines?\)\.)$", re.M)
 SHOWN = 7       # lines of the tree around the place
 
 
 @dataclass
 class Applied:
-    """A patch that applies. moved: "file: hunk 2 at line 930, 22 lines further down"."""
+    """A patch that applies. moved: "file: hunk 2 at line 930, 22 off"."""
 
     patch: Patch
     moved: list[str] = field(default_factory=list)
@@ -190,9 +192,21 @@ def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Ou
             return Failed(patch, name, f"{link} is a symbolic link in this tree")
     try:
         laying.apply(base_dir, scratch, copied, patch.file)
-        return Applied(patch)
+        return Applied(patch, moved(patch, scratch))
     except laying.DoesNotApply as error:
         return diagnose(patch, scratch, error)
+
+
+def moved(patch: Patch, scratch: Path) -> list[str]:
+    """Where the hunks of a patch that is in scratch went, when not to the lines they name."""
+    output = commands.run(["git", "apply", "-R", "--check", "--verbose", patch.file.absolute()], cwd=scratch,
+                          env=bare_git(scratch)).output
+    file, found = "", []
+    for match in MOVED.finditer(output):
+        file = match["file"] or file
+        if match["hunk"]:
+            found.append(f"{file}: hunk {match['hunk']} at line {match['line']}, {match['offset']} off")
+    return found
 
 
 def link_on_the_way(base_dir: Path, name: str) -> str:

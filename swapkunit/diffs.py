@@ -20,6 +20,9 @@ HEADING = re.compile(r"(?:diff --git |index [0-9a-f]+\.\.|old mode|new mode|new 
 MODE = re.compile(r"^(?:old mode|new mode|new file mode|deleted file mode|index [0-9a-f.]+) (\d{6})$", re.M)
 RENAMED = re.compile(r"^(?:rename|copy) (?:from|to) (.*)$", re.M)
 NAMES = re.compile(r"^--- ([^\t\n]*)(?:\t.*)?\n\+\+\+ ([^\t\n]*)(?:\t.*)?\n(?=@@ -)", re.M)
+GIT_NAMES = re.compile(r"^diff --git (\S+) (\S+)$", re.M)
+TOP_DIRECTORIES = ("mm", "include", "kernel", "fs", "lib", "arch", "block", "drivers", "init", "security", "scripts",
+                   "Documentation", "tools", "net", "ipc", "crypto", "io_uring", "virt", "sound", "samples", "rust")
 BINARY = re.compile(r"^(?:GIT binary patch|Binary files .* differ)$", re.M)
 SPECIAL = {"120000": "a symbolic link", "160000": "a submodule"}
 OVERLAY = re.compile(r"mm/kunit(/|$)|mm/([^/]*_real\.[^/]*|[^/]*\.real|\.kunitconfig)$|"
@@ -92,7 +95,7 @@ def suspicions(diff: str, flowed: bool = False) -> list[str]:
 
 
 def touched(diff: str, scratch: Path) -> list[str]:
-    """Every file diff names, by git's reading and by ours. Raises DamagedDiff when git cannot read it."""
+    """Every file diff names, by git's reading. Raises DamagedDiff when git cannot read it."""
     patch = scratch / "vetted.diff"
     patch.write_bytes(diff.encode("utf-8", "surrogateescape"))
     done = commands.run(["git", "apply", "--numstat", "-z", patch.name], cwd=scratch, env=bare_git(scratch))
@@ -100,10 +103,22 @@ def touched(diff: str, scratch: Path) -> list[str]:
     if done.status:
         raise DamagedDiff(f"git cannot read it: {done.output.strip().removeprefix('error: ')}")
     names = [entry.split("\t", 2)[2] for entry in done.output.split("\0") if entry.count("\t") >= 2]
-    names += RENAMED.findall(diff)
-    for pair in NAMES.findall(diff):
-        names += [re.sub(r"^[^/]+/", "", name, count=1) for name in pair if name != "/dev/null"]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(names + RENAMED.findall(diff)))
+
+
+def canonical(diff: str) -> str:
+    """diff with its names as a/PATH and b/PATH, which others write as linux.orig/PATH or without a prefix."""
+    bare = any(first == second for first, second in GIT_NAMES.findall(diff))
+    pairs = [name for pair in NAMES.findall(diff) for name in pair if name != "/dev/null"]
+    bare = bare or bool(pairs) and all(name.partition("/")[0] in TOP_DIRECTORIES for name in pairs)
+    if not bare and all(name.startswith(("a/", "b/")) for name in pairs):
+        return diff
+
+    def path(name: str, side: str) -> str:
+        return name if name == "/dev/null" else side + (name if bare else name.partition("/")[2])
+
+    diff = GIT_NAMES.sub(lambda match: f"diff --git {path(match[1], 'a/')} {path(match[2], 'b/')}", diff)
+    return NAMES.sub(lambda match: f"--- {path(match[1], 'a/')}\n+++ {path(match[2], 'b/')}\n", diff)
 
 
 def refusals(diff: str, names: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import email
 import email.header
 import email.parser
 import email.policy
@@ -29,6 +30,9 @@ HEADER = re.compile(rb"[!-9;-~]+[ \t]*:|>?From ")
 SUBJECT_HEADER = re.compile(rb"(?i)^\W*subject\W*:")
 TITLE = re.compile(rb"(?i)^\W{0,4}\[[^\]\n]*\b(?:PATCH|RFC)[^\]\n]*\]\s*\S")
 BYLINE = re.compile(rb"^\[([^\]\n]+)\]\s*$")
+QUEUED = re.compile(rb"(?s)\nThe patch titled\n.*?\n-{40,}\n(?=From: )")
+SHOWN = re.compile(rb"commit [0-9a-f]{7,40}\b.*\n(?:Merge: .*\n)?Author: (.*)\n(?:.*\n)*?\n((?: {4}.*\n|\n)+)")
+LORE_PAGE = re.compile(rb"(?s)\A.*?^From: (.*?) @ \d{4}-.*?^ *To: [^\n]*\n", re.M)
 DIFF_STARTS = re.compile(rb"^(?:diff --git |--- \S|Index: )", re.M)
 DIFF = re.compile(r"^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*\n@@ .*)$", re.M)
 ENCODED = re.compile(rb"=[0-9A-F]{2}|=\r?$", re.M)
@@ -182,7 +186,8 @@ def author_of(fields: dict[str, str], header: email.message.Message, message: st
         name, address = signed[0]
     if "@" not in address:
         wanted = name.split("@")[0].strip().casefold()
-        address = next((where for who, where in signed if who.casefold() == wanted), address or "unknown")
+        masked = address if " " in address else "unknown"
+        address = next((where for who, where in signed if who.casefold() == wanted), masked)
     return f"{name or address} <{address}>"
 
 
@@ -191,11 +196,33 @@ def author_of(fields: dict[str, str], header: email.message.Message, message: st
 
 def prepared(raw: bytes) -> bytes:
     """raw with a header that git mailinfo understands, and a transfer encoding that is true."""
-    raw = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
+    raw = text_part(raw.lstrip(b"\xef\xbb\xbf \t\r\n"))
+    queued, shown = QUEUED.search(raw), SHOWN.match(raw)
+    if queued:                      # a patch taken into a queue, mailed with a word about it
+        raw = raw[queued.end():]
+    if shown:                       # git show, or git log -p
+        text = re.sub(rb"(?m)^    ", b"", shown[2])
+        raw = b"From: " + shown[1] + b"\nSubject: " + text + raw[shown.end():]
     if raw.startswith(b"From "):
         first, _, rest = raw.partition(b"\n")
         return first + b"\n" + with_encoding(with_subject(rest))
     return with_encoding(with_subject(raw))
+
+
+def text_part(raw: bytes) -> bytes:
+    """Of a mail that is there as text and as HTML, the text."""
+    if not re.search(rb"(?im)^content-type:\s*multipart/alternative", raw.partition(b"\n\n")[0]):
+        return raw
+    mail = email.message_from_bytes(raw)
+    text = next((part for part in mail.walk() if part.get_content_type() == "text/plain"), None)
+    if text is None:
+        return raw
+    for name in ("Content-Type", "Content-Transfer-Encoding"):
+        del mail[name]
+        if name in text:
+            mail[name] = text[name]
+    mail.set_payload(text.get_payload())
+    return mail.as_bytes(unixfrom=raw.startswith(b"From "))
 
 
 def with_subject(raw: bytes) -> bytes:
@@ -214,6 +241,9 @@ def with_subject(raw: bytes) -> bytes:
     title = re.sub(rb"^[^\[]*", b"", lines[number]).strip()
     kept = [line for line in lines[:end] if line.strip()]
     author, body = byline(lines[number + 1:])
+    page = LORE_PAGE.match(b"\n".join(body[:JUNK_LINES]))
+    if page:
+        author, body = page[1], b"\n".join(body)[page.end():].split(b"\n")
     if author and not any(line.lower().startswith(b"from:") for line in kept):
         kept.append(b"From: " + author)
     return b"\n".join([*kept, b"Subject: " + title, b"", *body])

@@ -243,9 +243,9 @@ def missing(series: list[Candidate]) -> list[str]:
         there = {one.number for one in group}
         lost = [number for number in range(1, group[0].total + 1) if number not in there]
         if lost:
-            version = f"v{group[0].version} " if group[0].version > 1 else ""
-            found.append(f"{version}{ranges(lost)} of {group[0].total}"
-                         + (f' (of "{group[0].title}")' if len(series) == 1 else f" (beside {group[0].label})"))
+            version = f" in v{group[0].version}" if group[0].version > 1 else ""
+            found.append(f"patch{'es' * (len(lost) > 1)} {ranges(lost)} of {group[0].total}{version}, the series of "
+                         f'"{group[0].title}"')
     return found
 
 
@@ -290,17 +290,18 @@ def finish(one: Candidate, place: int, work: Path) -> Patch:
     mail = one.mail
     called = f'patch {one.number}/{one.total} "{one.title}"'
     try:
-        diff = diffs.trimmed(mail.diff)
+        raw = diffs.trimmed(mail.diff)
+        diff = diffs.canonical(raw)
         touched = diffs.touched(diff, work)
     except diffs.DamagedDiff as error:
         more = "".join(f"; {text}" for text in diffs.suspicions(mail.diff, mail.flowed))
         raise SwapKunitError(f"cannot use {called} of {mail.source}: its diff is damaged: {error}{more}; "
                              "save the raw mail, or ask for it to be sent again") from error
-    refused = diffs.refusals(diff, touched)
+    refused = diffs.refusals(raw, []) or diffs.refusals(diff, touched)
     if refused:
         raise SwapKunitError(f"refuse {called} of {mail.source}: {'; '.join(refused[:3])}; "
                              "look where it comes from")
-    slug = re.sub(r"[^\w.]+", "-", one.title).strip("-.")[:52] or "patch"
+    slug = re.sub(r"[^A-Za-z0-9_.]+", "-", one.title).strip("-.")[:52] or "patch"
     file = work / f"{place:04}-{slug}.patch"
     file.write_bytes(as_mail(one, diff).encode("utf-8", "surrogateescape"))
     return Patch(one.number, one.total, one.version, one.title, mail.author, mail.message, diff, file, touched,

@@ -78,7 +78,9 @@ class Outcomes(Applying):
 
     def test_further_down_is_no_failure(self) -> None:
         write(self.kernel / "mm/swapfile.c", "/* one more line */\n" * 30 + SWAPFILE)
-        self.assertIsInstance(self.attempt(self.patches[1])[0], Applied)
+        outcome = self.attempt(self.patches[1])[0]
+        self.assertIsInstance(outcome, Applied)
+        self.assertEqual(outcome.moved, ["mm/swapfile.c: hunk 1 at line 82, 29 off"])
 
     def test_already_there(self) -> None:
         git(self.kernel, "checkout", "-q", "master")

@@ -195,10 +195,45 @@ class Forms(Reading):
         footer = "\n\n_______________________________________________\nlist@example.org\n- a dash\n+ a plus\n"
         self.assert_both(self.read(*(mail + footer for mail in self.mails[1:])))
 
+    def forms_of_the_first(self) -> dict[str, str]:
+        """The first patch as other tools and pages give it."""
+        diff = git(self.kernel, "diff", "master~2", "master~1")
+        hunk, text = diff[diff.index("@@"):], f"why\n\nSigned-off-by: A Person <t@t>\n---\n{diff}"
+        parts = ("MIME-Version: 1.0\nContent-Type: multipart/{}; boundary=XX\n\n--XX\nContent-Type: text/plain\n\n"
+                 "{}\n--XX\nContent-Type: {}\n\n{}\n--XX--\n")
+        head = f"From: A Person <t@t>\nSubject: [PATCH] {FIRST}\n"
+        return {
+            "git show": git(self.kernel, "show", "master~1"),
+            "git log -p": git(self.kernel, "log", "-p", "-1", "master~1"),
+            "attachment": head + parts.format("mixed", "see there", "text/x-patch; name=a.patch", text),
+            "text and HTML": head + parts.format("alternative", text, "text/html", f"<pre>{diff}</pre>"),
+            "no prefix": f"{head}\nwhy\n---\n" + diff.replace("a/mm", "mm").replace("b/mm", "mm"),
+            "quilt": f"{head}\nwhy\n---\n--- a/mm/swapfile.c~some-name\n+++ a/mm/swapfile.c\n{hunk}_\n\nPatches of t\n",
+            "other directories": f"{head}\nwhy\n---\nIndex: linux/mm/swapfile.c\n=====\n"
+                                 f"--- linux.orig/mm/swapfile.c\n+++ linux/mm/swapfile.c\n{hunk}",
+            "queued": f"From: q@q\nSubject: + some-name.patch added\n\nThe patch titled\n     Subject: x\nhas been added\n\n"
+                      + "-" * 54 + f"\n{head.replace('[PATCH] ', '')}\n{text}",
+            "spaced header": head.replace(": ", ":       ") + f"[Download message]\n\n{text}",
+            "page of an archive": f"archive mirror\n help / color\n* [PATCH] {FIRST}\n@ 2025-08-06 16:17 A Person\n"
+                                  "From: A Person @ 2025-08-06 16:17 UTC (permalink / raw)\n  To: list; +Cc: b\n\n"
+                                  f"{text}-- \n2.1\n\n^ permalink raw reply\t[flat]\n",
+            "strange charset": f"{head}Content-Type: text/plain; charset=x-nonsense\n\n{text}",
+        }
+
+    def test_forms_of_other_tools(self) -> None:
+        wanted = re.sub(r"(?m)^(index|diff) .*\n", "", git(self.kernel, "diff", "master~2", "master~1"))
+        for name, text in self.forms_of_the_first().items():
+            with self.subTest(name):
+                patch = self.read(text).patches[0]
+                diff = re.sub(r"(?m)^(index|diff) .*\n", "", patch.diff)
+                self.assertEqual(diff.replace("a/mm/swapfile.c~some-name\n+++ a/", "a/mm/swapfile.c\n+++ b/"), wanted)
+                self.assertEqual((patch.touched, patch.subject), (["mm/swapfile.c"], FIRST))
+                self.assertIn(patch.author, ("A Person <t@t>", "t <t@t>"))
+
     def test_one_mail_on_a_stream(self) -> None:
         found = series.read_mail(io.BytesIO(self.mails[2].encode()), self.work)
         self.assertEqual((found.patches[0].number, found.missing),
-                         (2, ['1 of 2 (of "mm: swap: then the second, with an umlaut: ü")']))
+                         (2, [f'patch 1 of 2, the series of "{SECOND}"']))
         with self.assertRaisesRegex(SwapKunitError, "nothing on stdin"):
             series.read_mail(io.BytesIO(b"\n"), self.work)
 
@@ -267,8 +302,8 @@ class Choosing(Reading):
         self.assertEqual([patch.number for patch in found.patches], [1, 3])
         self.assertIn("2 of 3", found.missing[0])
         lone = self.read(third)
-        self.assertEqual(lone.missing, [f'1-2 of 3 (of "{SECOND}")'])
-        self.assertEqual(lone.notes, [f'not given: 1-2 of 3 (of "{SECOND}")'])
+        self.assertEqual(lone.missing, [f'patches 1-2 of 3, the series of "{SECOND}"'])
+        self.assertEqual(lone.notes, [f'not given: patches 1-2 of 3, the series of "{SECOND}"'])
 
     def test_several_series_one_over_the_other(self) -> None:
         other = self.mails[1].replace("From: t <t@t>", "From: Other <o@o>").replace(FIRST, "mm: other")
