@@ -21,7 +21,7 @@ from . import commands, patches as laying, source
 from .errors import SwapKunitError
 from .kernel import Kernel, examine
 from .layout import cache_dir, short_hash
-from .mails import bare_git
+from .mails import bare_git, printable
 from .series import Patch, reading_git, resolve
 
 if TYPE_CHECKING:
@@ -236,17 +236,22 @@ def diagnose(patch: Patch, scratch: Path, error: laying.DoesNotApply) -> Failed:
     import unidiff      # only here: a machine without it can do all the rest
     already, rejected, output = rehearse(patch, scratch)
     file, number = rejected[0] if rejected else ("", 0)
-    changed = next((one for one in unidiff.PatchSet(patch.diff) if one.source_file.endswith(f"/{file}")
-                    or one.target_file.endswith(f"/{file}")), None) if file else None
+    try:
+        changed = next((one for one in unidiff.PatchSet(patch.diff) if one.source_file.endswith(f"/{file}")
+                        or one.target_file.endswith(f"/{file}")), None) if file else None
+    except unidiff.UnidiffParseError:       # it is stricter than git
+        changed = None
     if already or changed is None or number > len(changed):
         reason = "the tree has this change already" if already else plain_reason(output, error)
-        return Failed(patch, file or error.file or patch.touched[0], reason)
+        reason = f"hunk {number} does not fit" if number and not already else reason
+        return Failed(patch, file or error.file or next(iter(patch.touched), ""), reason)
     hunk = changed[number - 1]
     text = (scratch / file).read_text(errors="surrogateescape").split("\n")
     reason, there = compare(hunk, text, file, patch.suspicions)
     reason += seems_in_already(changed, text)
     others = [f"hunk {other} of {name}" for name, other in rejected[1:]]
-    return Failed(patch, file, reason, hunk.source_start, header_of(hunk), number, len(changed), others, there)
+    return Failed(patch, file, printable(reason), hunk.source_start, printable(header_of(hunk)), number, len(changed),
+                  others, there)
 
 
 def rehearse(patch: Patch, scratch: Path) -> tuple[bool, list[tuple[str, int]], str]:
@@ -392,4 +397,5 @@ def first_difference(wanted: list[str], text: list[str], place: int) -> tuple[st
 
 def numbered(text: list[str], place: int) -> list[str]:
     """Some lines of text from place on, with their numbers."""
-    return [f"{number}: {line}" for number, line in enumerate(text[place:place + SHOWN], place + 1)]
+    return [f"{number}: {line.encode('utf-8', 'replace').decode()}"
+            for number, line in enumerate(text[place:place + SHOWN], place + 1)]

@@ -101,7 +101,8 @@ def touched(diff: str, scratch: Path) -> list[str]:
     done = commands.run(["git", "apply", "--numstat", "-z", patch.name], cwd=scratch, env=bare_git(scratch))
     patch.unlink()
     if done.status:
-        raise DamagedDiff(f"git cannot read it: {done.output.strip().removeprefix('error: ')}")
+        said = (done.output.strip().splitlines() or ["it says nothing"])[0]
+        raise DamagedDiff(f"git cannot read it: {said.removeprefix('error: ')}")
     names = [entry.split("\t", 2)[2] for entry in done.output.split("\0") if entry.count("\t") >= 2]
     return list(dict.fromkeys(names + RENAMED.findall(diff)))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import email
+import email.errors
 import email.header
 import email.parser
 import email.policy
@@ -167,18 +168,31 @@ def assemble(raw: bytes, told: str, message: str, rest: str, source: str, positi
     comment = rest[:match.start()] if match else rest
     author = author_of(fields, header, message)
     references = str(header.get("References", "")) + " " + str(header.get("In-Reply-To", ""))
-    return Mail(subject=" ".join(fields.get("Subject", "").split()), author=author,
-                date=fields.get("Date", ""), message_id=str(header.get("Message-Id", "")).strip(" <>\n"),
+    return Mail(subject=printable(fields.get("Subject", "")), author=printable(author),
+                date=printable(fields.get("Date", "")), message_id=printable(str(header.get("Message-Id", ""))).strip(" <>"),
                 message=message.strip("\n"), comment=comment.removeprefix("---\n"), diff=diff, source=source,
                 position=position, parents=re.findall(r"<([^<>\s]+)>", references),
                 flowed="format=flowed" in str(header.get("Content-Type", "")).lower().replace(" ", ""))
+
+
+def decoded(text: str) -> str:
+    """A header's text; as it is where its encoding is nonsense."""
+    try:
+        return str(email.header.make_header(email.header.decode_header(text)))
+    except (LookupError, ValueError, email.errors.HeaderParseError):
+        return text
+
+
+def printable(text: str) -> str:
+    """A stranger's text on one line, without what would steer a terminal or is no character."""
+    return "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
 
 
 def author_of(fields: dict[str, str], header: email.message.Message, message: str) -> str:
     """"Name <address>"; a part that is lost is looked for in the sign-offs."""
     name, address = fields.get("Author", ""), fields.get("Email", "")
     if not name and not address:
-        given = str(email.header.make_header(email.header.decode_header(header.get("From", ""))))
+        given = decoded(str(header.get("From", "")))
         name, address = email.utils.parseaddr(given)
         name = name or given.strip()
     signed = re.findall(r"^Signed-off-by:\s*(.*?)\s*<([^>\n]*)>", message, re.M)

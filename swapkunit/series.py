@@ -295,11 +295,12 @@ def finish(one: Candidate, place: int, work: Path) -> Patch:
         touched = diffs.touched(diff, work)
     except diffs.DamagedDiff as error:
         more = "".join(f"; {text}" for text in diffs.suspicions(mail.diff, mail.flowed))
-        raise SwapKunitError(f"cannot use {called} of {mail.source}: its diff is damaged: {error}{more}; "
+        raise SwapKunitError(f"cannot use {called} of {mail.source}: its diff is damaged: "
+                             f"{mails.printable(f'{error}{more}')}; "
                              "save the raw mail, or ask for it to be sent again") from error
     refused = diffs.refusals(raw, []) or diffs.refusals(diff, touched)
     if refused:
-        raise SwapKunitError(f"refuse {called} of {mail.source}: {'; '.join(refused[:3])}; "
+        raise SwapKunitError(f"refuse {called} of {mail.source}: {mails.printable('; '.join(refused[:3]))}; "
                              "look where it comes from")
     slug = re.sub(r"[^A-Za-z0-9_.]+", "-", one.title).strip("-.")[:52] or "patch"
     file = work / f"{place:04}-{slug}.patch"

@@ -403,6 +403,14 @@ class Refused(Reading):
             'diff --git "a/mm/a\\nb" "b/mm/a\\nb"\nnew file mode 100644\n--- /dev/null\n+++ "b/mm/a\\nb"\n'
             "@@ -0,0 +1 @@\n+x\n"))
 
+    def test_headers_that_steer_a_terminal_or_are_nonsense(self) -> None:
+        diff = self.new_file("mm/x.c")
+        for sender in ("=?bad?b?!!?=", "=?utf-8?q?=ff=fe?= <a@a>", "=?utf-8?q?"):
+            patch = self.read(f"From: {sender}\nSubject: [PATCH] \x1b[31mred \u202e\n\nx\n---\n{diff}").patches[0]
+            self.assertEqual(patch.subject, "?[31mred ?")
+            patch.file.read_text(encoding="utf-8")
+            self.assertTrue((patch.author + patch.name).isprintable(), patch.author)
+
     def test_ordinary_ones_pass(self) -> None:
         for name in ("mm/swap_kunitless.c", "lib/kunit/.kunitconfig", "mm/unreal.c", "mm/swap_slots.c", ".gitignore"):
             self.assertEqual(self.read(f"Subject: x\n\n{self.new_file(name)}").patches[0].touched, [name])
