@@ -36,6 +36,7 @@ SHOWN = re.compile(rb"commit [0-9a-f]{7,40}\b.*\n(?:Merge: .*\n)?Author: (.*)\n(
 LORE_PAGE = re.compile(rb"(?s)\A.*?^From: (.*?) @ \d{4}-.*?^ *To: [^\n]*\n", re.M)
 DIFF_STARTS = re.compile(rb"^(?:diff --git |--- \S|Index: )", re.M)
 DIFF = re.compile(r"^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*\n@@ .*)$", re.M)
+ENCODED_WORD = re.compile(rb"=\?[^?\s]*\?[qQbB](?:\?|$)", re.M)
 ENCODED = re.compile(rb"=[0-9A-F]{2}|=\r?$", re.M)
 BARE_EQUAL = re.compile(rb"=(?![0-9A-F]{2}|\r?$)", re.M)
 
@@ -133,9 +134,10 @@ def bare_git(cwd: Path) -> dict[str, str]:
 def decode(path: Path, source: str, position: int) -> Mail:
     """The mail in path, by git mailinfo. Raises SwapKunitError."""
     raw = prepared(path.read_bytes())
-    path.write_bytes(raw)
     message, rest = path.with_suffix(".message"), path.with_suffix(".rest")
-    for encoding in ("--encoding=UTF-8", "-n"):      # -n: as it is, when the charset is unknown
+    for encoding, text in (("--encoding=UTF-8", raw), ("-n", raw),      # -n: as it is, when the charset is unknown
+                           ("-n", ENCODED_WORD.sub(b"", raw))):         # words that are not in the charset they name
+        path.write_bytes(text)
         done = mailinfo(path, "-k", "--quoted-cr=strip", encoding, message, rest)
         if not done.status:
             break
