@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Protocol, Sequence
 
 from . import interrupts
 
@@ -19,7 +20,7 @@ CCACHE = "/usr/lib/ccache"
 # What an outer `make run V=1 O=...` puts into the environment; the kernel's make must not see it.
 OURS_FROM_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES", "GNUMAKEFLAGS",
                   "KSRC", "KERNEL", "CONFIG", "POLICY", "FILTER", "O", "J", "V", "KUNIT_ARGS", "TREE", "LINE",
-                  "KERNELS", "CONFIGS", "JSON", "A", "B",
+                  "KERNELS", "CONFIGS", "JSON", "RANGE", "PATCHES", "QUICK", "FULL", "SANDBOX", "A", "B",
                   "ARCH", "KBUILD_OUTPUT", "KBUILD_EXTMOD", "KBUILD_VERBOSE", "KCONFIG_CONFIG",
                   "CROSS_COMPILE", "SUBARCH")
 
@@ -30,6 +31,56 @@ class Finished:
 
     status: int
     output: str
+
+
+# -- in a sandbox ------------------------------------------------------------
+
+Watch = Callable[[], str]       # why what it watches must be ended, or ""
+
+
+class Confinement(Protocol):
+    """What is put around every program that is started, see sandbox.py."""
+
+    def wrap(self, command: list[str], cwd: Path | None, env: Mapping[str, str] | None,
+             scratch: Path | None, room: int) -> tuple[list[str], dict[str, str]]:
+        """The command and environment to start in place of these.
+
+        scratch: a directory that the program alone needs, with room bytes in it.
+        """
+
+    def watch(self, pid: int) -> Watch:
+        """Keep an eye on the program started as pid, and on all it starts."""
+
+
+class _State:
+    confinement: Confinement | None = None
+
+
+@contextmanager
+def confined(confinement: Confinement | None) -> Iterator[None]:
+    """Start every program inside the block in confinement; as usual with None."""
+    before, _State.confinement = _State.confinement, confinement
+    try:
+        yield
+    finally:
+        _State.confinement = before
+
+
+def wrapped(command: Sequence[str | Path], cwd: Path | None, env: Mapping[str, str] | None,
+            scratch: Path | None = None, room: int = 0) -> tuple[list[str], Mapping[str, str] | None]:
+    """What to start for command: itself, or the sandbox around it."""
+    words = [str(word) for word in command]
+    if _State.confinement is None:
+        return words, env
+    return _State.confinement.wrap(words, cwd, env, scratch, room)
+
+
+def watch(process: subprocess.Popen) -> Watch | None:
+    """What watches process for the confinement; None without one."""
+    return _State.confinement.watch(process.pid) if _State.confinement else None
+
+
+# -- starting them -----------------------------------------------------------
 
 
 def kernel_environment() -> dict[str, str]:
@@ -67,15 +118,17 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
     a status line, drawn twice a second on a terminal. Whatever stops us (^C) kills
     the command with all its children.
     """
+    words, env = wrapped(command, cwd, env)
     with tempfile.TemporaryFile() as sink:
-        process = None
+        process, ended_by = None, ""
         try:
             with interrupts.held():
-                process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env,
+                process = subprocess.Popen(words, cwd=cwd, env=env,
                                            stdin=subprocess.DEVNULL, stdout=None if echo else sink,
                                            stderr=None if echo else subprocess.STDOUT,
                                            start_new_session=True)
-            _wait(process, progress if sys.stdout.isatty() and not echo else None)
+            ended_by = _wait(process, progress if sys.stdout.isatty() and not echo else None,
+                             watch(process))
         finally:
             if process and process.returncode is None:
                 with interrupts.held():
@@ -83,20 +136,33 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
         if process.returncode == -signal.SIGINT:    # it came before the child had left our session
             raise KeyboardInterrupt
         sink.seek(0)
-        return Finished(process.returncode, sink.read().decode(errors="replace"))
+        output = sink.read().decode(errors="replace")
+        return Finished(process.returncode or 1, f"{output}\nended: {ended_by}\n") if ended_by \
+            else Finished(process.returncode, output)
 
 
-def _wait(process: subprocess.Popen, progress: Callable[[float], str] | None) -> None:
+def _wait(process: subprocess.Popen, progress: Callable[[float], str] | None,
+          watched: Watch | None) -> str:
+    """Wait for process to end, or end it; why that was done, or ""."""
     started = time.monotonic()
-    while progress:
+    ended_by = ""
+    while progress or watched:
         try:
-            process.wait(timeout=0.5)
+            process.wait(timeout=0.5 if progress else 0.1)
             break
         except subprocess.TimeoutExpired:
+            pass
+        ended_by = watched() if watched else ""
+        if ended_by:
+            with interrupts.held():
+                kill_group(process)
+            break
+        if progress:
             status_line(progress(time.monotonic() - started))
     process.wait()
     if progress:
         status_line("")
+    return ended_by
 
 
 def status_line(text: str) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator
 
-from . import (build, deps, fragments, known_bugs, patches, presence, results as results_module, run, source,
+from . import (build, commands, deps, fragments, known_bugs, patches, presence, results as results_module, run, source,
                toolchain, tree)
 from .build import BuildOptions
 from .fragments import KunitConfig
@@ -24,6 +24,7 @@ from .kernel import Kernel, examine, version_key
 from .layout import CONFIGS, POLICIES, REPO, Layout, default_out
 from .results import Report
 from .run import Results, RunOptions
+from .sandbox import Sandbox
 from .verdict import Stages
 
 OLDEST_PARSER = (6, 12)     # kunit.py of older trees counts skipped cases as passed
@@ -55,13 +56,23 @@ class Request:
 
 @dataclass
 class Session:
-    """A kernel, where its output goes, and what is to be done with it."""
+    """A kernel, where its output goes, and what is to be done with it.
+
+    sandbox: make and the UMLs run in there. Laying the tree and reading results is our own code.
+    """
 
     request: Request
     kernel: Kernel
     layout: Layout
     stages: Stages
     config: KunitConfig = field(default_factory=KunitConfig)
+    sandbox: Sandbox | None = None
+
+    @contextmanager
+    def confined(self, *writable: Path) -> Iterator[None]:
+        """What is started inside the block runs in the sandbox, if there is one, and writes there."""
+        with commands.confined(self.sandbox.writing(*writable) if self.sandbox else None):
+            yield
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -131,21 +142,23 @@ def build_kernel(session: Session) -> None:
     with session.stage("build"):
         base = session.request.kunitconfig or session.layout.tree / tree.OWN_DIR
         session.config = fragments.gather(base, session.request.config, CONFIGS)
-        build.build(session.layout, session.config, session.build_options(), stale)
+        session.layout.build.mkdir(exist_ok=True)
+        with session.confined(session.layout.build):
+            build.build(session.layout, session.config, session.build_options(), stale)
 
 
 def list_cases(session: Session) -> list[str]:
     """All suite.case names of the kernel just built."""
-    with session.stage("list"):
+    with session.stage("list"), session.confined():
         return run.list_cases(session.layout, session.run_options())
 
 
 def run_suites(session: Session) -> Results:
     """Run the chosen suites; a crash or hang is in the results."""
     options = session.run_options()
-    with session.stage("list"):
+    with session.stage("list"), session.confined():
         cases = run.list_cases(session.layout, options)
-    with session.stage("run"):
+    with session.stage("run"), session.confined():
         return run.run(session.layout, cases, options)
 
 
@@ -173,4 +186,6 @@ def parser_of(session: Session) -> Path:
             return newest.path / "tools/testing/kunit/kunit.py"
         print("swap-kunit: kunit.py of this old kernel counts skipped cases as passed, and no newer "
               "one is in the cache; `swap-kunit fetch` gets one", file=sys.stderr)
-    return session.layout.tree / "tools/testing/kunit/kunit.py"
+    # A patch's own kunit.py is a stranger's; the one of the kernel it is for will do.
+    top = session.kernel.path if session.sandbox else session.layout.tree
+    return top / "tools/testing/kunit/kunit.py"

@@ -11,12 +11,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from . import commands
 from .ktap import Console
 
 MAX_CONSOLE = 8 << 20      # bytes; a case that prints more is looping
 DEFAULT_MEMORY = "mem=256M"
 # What kunit.py gives, and printk.time=0 so that no log differs by its times.
 KERNEL_ARGS = ("console=tty", "kunit_shutdown=halt", "kunit.enable=1", "printk.time=0")
+BESIDE_MEMORY = 64 << 20    # bytes of its directory for what is not its memory
 AFTER_PANIC = 2.0           # seconds a panicked UML gets to print its trace and end
 
 
@@ -58,9 +60,13 @@ class Uml:
         self._bytes = 0
         self._rest = b""
         command = [str(binary), *args, f"uml_dir={self.directory}/", "umid=uml"]
+        command, env = commands.wrapped(
+            command, Path(self.directory), {**os.environ, "TMPDIR": self.directory},
+            Path(self.directory), memory_bytes(args) + BESIDE_MEMORY)
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={**os.environ, "TMPDIR": self.directory}, cwd=self.directory, start_new_session=True)
+            env=env, cwd=self.directory, start_new_session=True)
+        self._watch = commands.watch(self.process)
         os.set_blocking(self.process.stdout.fileno(), False)
 
     def fileno(self) -> int:
@@ -95,6 +101,9 @@ class Uml:
     def stuck(self, timeout: float) -> str:
         """Why this UML must be ended now, or ""."""
         now = time.monotonic()
+        broken = self._watch() if self._watch else ""
+        if broken:
+            return f"hung: {broken}"
         if self.panicked and now - self.panicked > AFTER_PANIC:
             return "panic"
         if now - self.spoke > timeout:
