@@ -12,9 +12,11 @@
 #   LINE=mm/swapfile.c:1137  for covers     UNCOVERED=1 RAISE=1  for coverage
 #   A=7.3 B=~/linux+free-first   for decisions
 #   KERNELS=7,6.12 CONFIGS=plain,debug_vm  for matrix    JSON=1  for presence
+#   PATCHES='*.patch' or RANGE=base..tip  for presubmit; QUICK=1 FULL=1 CONFIGS=kasan SANDBOX=0
 
 PYTHON ?= /usr/bin/python3
 export PYTHONUNBUFFERED := 1
+own-configs := $(filter command line environment,$(origin CONFIGS))
 KERNELS ?= $(KERNEL)
 CONFIGS ?= $(CONFIG)
 
@@ -48,6 +50,10 @@ covers:
 matrix:
 	@$(swap-kunit) matrix $(call opt,--kernels,KERNELS) $(call opt,--configs,CONFIGS) $(call opt,--ksrc,KSRC) \
 		$(call opt,--out,O) $(call opt,--jobs,J) $(mk) $(suites)
+presubmit:
+	@$(swap-kunit) presubmit $(kernel) $(suites) $(call opt,--range,RANGE) $(if $(own-configs),--configs $(call q,$(CONFIGS))) \
+		$(if $(filter-out 0,$(QUICK)),--quick) $(if $(filter-out 0,$(FULL)),--full) \
+		$(if $(filter 0,$(SANDBOX)),--no-sandbox) $(PATCHES)
 presence:
 	@$(swap-kunit) presence $(call opt,--ksrc,KSRC) $(call opt,--kernel,KERNEL) $(if $(filter-out 0,$(JSON)),--json)
 decisions:
@@ -58,4 +64,4 @@ test:
 clean:
 	@$(swap-kunit) clean $(call opt,--out,O)
 
-.PHONY: help run list build tree fetch coverage covers matrix presence decisions test clean
+.PHONY: help run list build tree fetch coverage covers matrix presence presubmit decisions test clean

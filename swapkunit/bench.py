@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A kernel in one configuration, brought from one state of a series to the next and tested.
+
+The build directory of a series is a stranger's: no other series' verdict may come from
+it. So the base's is kept as it was built, and each series starts from a copy of that.
+"""
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Iterator
+
+from . import build, sandbox as boxes, session as sessions
+from .errors import UntestableKernel
+from .layout import REPO
+from .presubmit_store import Store, key
+from .results import FAIL, Leaf, Report
+from .session import Request, Session
+
+PRISTINE = "pristine"       # the base's build directory
+OWNER = "series"            # whose build directory it is now
+MECHANISM = re.compile(r"^#define SWAP_MECHANISM_(\w+) 1$", re.M)
+KBUILD = re.compile(r"^  [A-Z]\w+ +\S")      # such as "  CC      mm/swapfile.o"
+SHADOWED = ("kasan",)       # fragments whose kernels reserve terabytes of address space
+
+
+@dataclass
+class Tested:
+    """What a kernel showed. said: what the compiler said, or why there was no kernel to test.
+
+    results: by name; objects: the touched files that were compiled; seconds: by stage.
+    """
+
+    built: bool
+    said: list[str] = field(default_factory=list)
+    results: dict[str, Leaf] = field(default_factory=dict)
+    closing: str = ""
+    decisions: list[str] = field(default_factory=list)
+    mechanisms: list[str] = field(default_factory=list)
+    objects: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def failed(self) -> dict[str, Leaf]:
+        """The failures that are no known bugs."""
+        return {name: leaf for name, leaf in self.results.items() if leaf.status == FAIL and not leaf.known}
+
+    @classmethod
+    def from_json(cls, value: dict) -> Tested:
+        """The reverse of asdict()."""
+        return cls(**{**value, "results": {name: Leaf(**leaf) for name, leaf in value["results"].items()}})
+
+
+@dataclass
+class Bench:
+    """One configuration; name is its directory in top."""
+
+    request: Request
+    top: Path
+    name: str
+    confine: bool
+    base_key: str
+    series_key: str
+    store: Store
+    log: Path
+
+    @property
+    def out(self) -> Path:
+        """Its output directory."""
+        return self.top / self.name
+
+    def key(self, patches: list[Path], *more: object) -> str:
+        """Stands for the base with these patches, in this configuration."""
+        return key(self.base_key, self.name, [path.read_bytes() for path in patches], *more)
+
+    def session(self, patches: list[Path]) -> Session:
+        """A session on the base with these patches."""
+        request = replace(self.request, patches=patches, out=self.out, quiet=True)
+        session = sessions.open_session(request)
+        session.layout.make()
+        if self.confine:
+            session.sandbox = boxes.make([session.kernel.path, REPO, self.out], request.make_options, request.jobs,
+                                         any(name in SHADOWED for name in request.config))
+        return session
+
+    def test(self, patches: list[Path], touched: list[str]) -> Tested:
+        """Build and run, unless that was done. touched: files whose objects are looked for."""
+        name = self.key(patches, touched)
+        known = self.store.get(name)
+        if known:
+            return Tested.from_json(known)
+        with quiet(self.log):
+            tested = self._test(self.session(patches), patches, touched)
+        self.store.put(name, asdict(tested))
+        return tested
+
+    def _test(self, session: Session, patches: list[Path], touched: list[str]) -> Tested:
+        with session.layout.lock():
+            self.take_over(session, patches)
+            try:
+                sessions.build_kernel(session)
+                if not patches:
+                    self.keep_pristine(session)
+                run = sessions.run_suites(session)
+            except UntestableKernel as error:
+                return Tested(False, [*compiler_lines(session), str(error)], seconds=session.stages.seconds)
+            if run.interrupted:
+                raise KeyboardInterrupt
+            report = sessions.make_report(session, run)
+        return Tested(True, compiler_lines(session), leaves(report), report.closing_line(), run.decisions,
+                      mechanisms(session), built_of(session, touched), session.stages.seconds)
+
+    # -- whose build directory ----------------------------------------------
+
+    def take_over(self, session: Session, patches: list[Path]) -> None:
+        """Start from the base's build directory, unless it is this series' already."""
+        owner = session.layout.out / OWNER
+        now = owner.read_text() if owner.exists() else ""
+        wanted = self.series_key if patches else ""
+        pristine = session.layout.out / PRISTINE
+        if now and now != wanted:
+            shutil.rmtree(session.layout.build, ignore_errors=True)
+            if pristine.exists():
+                shutil.copytree(pristine, session.layout.build, symlinks=True)
+            owner.unlink()
+        if wanted and now != wanted:
+            owner.write_text(wanted)
+
+    def keep_pristine(self, session: Session) -> None:
+        """Keep the build directory of the base just built."""
+        pristine = session.layout.out / PRISTINE
+        new = pristine.with_suffix(".new")
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.copytree(session.layout.build, new, symlinks=True)
+        shutil.rmtree(pristine, ignore_errors=True)
+        new.rename(pristine)
+
+
+@contextlib.contextmanager
+def quiet(log: Path) -> Iterator[None]:
+    """What is printed inside the block goes into log, and there only."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "a", encoding="utf-8", errors="backslashreplace") as file, \
+            contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
+        yield
+
+
+def compiler_lines(session: Session) -> list[str]:
+    """What the compiler said in the last build, each message once."""
+    try:
+        text = (session.layout.out / "build.log").read_text(errors="replace")
+    except OSError:
+        return []
+    # The kernel's own file lies beside a wrapper of ours that has its name.
+    said = [re.sub(r"\.\./((?:\w+/)*\w+?)(?:_real)?(\.[ch]):", r"\1\2:", line) for line in text.splitlines()]
+    return build.once_each([line for line in said if not build.NOISE.match(line) and not KBUILD.match(line)])
+
+
+def leaves(report: Report) -> dict[str, Leaf]:
+    """All results by name; the text is kept of those that failed."""
+    return {leaf.name: leaf if leaf.status == FAIL else replace(leaf, text=[]) for leaf in report.leaves}
+
+
+def mechanisms(session: Session) -> list[str]:
+    """The mechanisms the probe found in the tree as built."""
+    try:
+        return MECHANISM.findall((session.layout.build / "mm/swap_api.h").read_text(errors="replace"))
+    except OSError:
+        return []
+
+
+def built_of(session: Session, touched: list[str]) -> list[str]:
+    """The C files of touched that were compiled."""
+    return [name for name in touched if name.endswith(".c")
+            and (session.layout.build / name).with_suffix(".o").exists()]

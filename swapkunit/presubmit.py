@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The verb `presubmit`: a patch series in, a verdict a maintainer believes out.
+
+    report = check(CheckRequest(Request(kernel="7.3"), [Path("series.mbox")]))
+
+Each patch goes through its steps on top of those before it, in a sandbox. What was
+found is kept by the content it was found out about: the base is not tested twice, and
+a check that was stopped goes on where it was.
+"""
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from . import applying, bench, commands, deps, presubmit_report, presubmit_steps as steps, sandbox as boxes
+from . import series as inputs
+from .applying import Applied, Base, Outcome
+from .bench import Bench, Tested
+from .errors import SwapKunitError, UntestableKernel
+from .layout import REPO, Layout, default_out
+from .presubmit_progress import Progress
+from .presubmit_report import FAIL, SKIP, PatchReport, PresubmitReport, Step
+from .presubmit_store import Store, identity_of_kernel, identity_of_project, key
+from .series import Patch, Series
+from .session import Request
+from .verdict import relative
+
+PLACE = "presubmit"         # the directory beside those of the configurations
+PLAIN = "plain"
+
+
+@dataclass
+class CheckRequest:
+    """What is to be checked, and how.
+
+    run: kernel, jobs and so on as for `run`. files or spec (base..tip) or series: the
+    patches. last_only: the ones before it are laid, but only the last is looked at.
+    """
+
+    run: Request
+    files: list[Path] = field(default_factory=list)
+    spec: str = ""
+    series: Series | None = None
+    configs: list[str] = field(default_factory=list)
+    depth: str = "default"
+    partial: bool = False
+    sandbox: bool = True
+    last_only: bool = False
+    quiet: bool = False
+
+
+def check(request: CheckRequest) -> PresubmitReport:
+    """Check a series; the reports are written. Raises SwapKunitError or UntestableKernel."""
+    deps.require({**deps.BUILD, **deps.PATCHES, **inputs.NEEDED})
+    base = applying.base_of(request.run.ksrc, request.run.kernel, request.spec)
+    top = request.run.out or default_out(base.kernel, [PLACE])
+    layout = Layout(top.absolute())
+    with layout.lock():
+        work = layout.out / "patches"
+        found = request.series or read_series(request, work)
+        with Progress(quiet=request.quiet) as progress:
+            checker = Checker(request, base, found, layout.out, progress)
+            try:
+                return checker.run()
+            except KeyboardInterrupt:
+                checker.report.stopped = True
+                checker.finish()
+                raise
+
+
+def read_series(request: CheckRequest, work: Path) -> Series:
+    """The patches, as clean files in work."""
+    work.mkdir(parents=True, exist_ok=True)
+    if request.spec:
+        return inputs.read_range(request.run.ksrc, request.spec, work)
+    return inputs.read_inputs(request.files, work, request.partial)
+
+
+class Checker:
+    """Takes a series through its steps; report grows as it goes."""
+
+    def __init__(self, request: CheckRequest, base: Base, series: Series, top: Path, progress: Progress):
+        self.request, self.base, self.series, self.top, self.progress = request, base, series, top, progress
+        self.started = time.monotonic()
+        self.store = Store(top / "steps")
+        self.kernel = base.kernel
+        self.base_key = key(identity_of_kernel(base.kernel, base.commit), identity_of_project(),
+                            request.run.make_options, request.run.filters, request.run.kernel_args, request.run.config,
+                            request.run.policies, request.run.timeout)
+        self.series_key = key([patch.diff for patch in series.patches])
+        self.box = self.make_box()
+        self.bench = self.make_bench(PLAIN, [])
+        columns = ["applies", "checkpatch", "build", "suites", "reports", "decisions"]
+        self.report = PresubmitReport(series.title, series.version, base.kernel.version, base.kernel.origin,
+                                      boxes.describe(self.box), columns, top / "report" / self.series_key[:8],
+                                      [*series.notes])
+
+    def make_box(self) -> boxes.Sandbox | None:
+        """What checkpatch and the like run in; None without a sandbox."""
+        if not self.request.sandbox:
+            return None
+        return boxes.make([self.kernel.path, REPO, self.top], self.request.run.make_options, self.request.run.jobs)
+
+    def make_bench(self, name: str, config: list[str]) -> Bench:
+        """The place where the series is built in a configuration."""
+        run = self.request.run
+        asked = replace(run, ksrc=self.kernel.path if self.kernel.given else None, config=[*run.config, *config])
+        return Bench(asked, self.top, name, self.request.sandbox, self.base_key, self.series_key,
+                     self.store, self.top / "log.txt")
+
+    # -- all of it ----------------------------------------------------------
+
+    def run(self) -> PresubmitReport:
+        """Base, patches, reports."""
+        self.progress.say(f"Linux {self.kernel.version}, {self.kernel.origin}")
+        self.progress.say(f"sandbox: {self.report.sandbox}")
+        with tempfile.TemporaryDirectory(prefix="try-", dir=self.top) as scratch:
+            outcomes = applying.try_apply(self.kernel.path, self.series.patches, Path(scratch) / "applied")
+            self.apply_all(outcomes, Path(scratch))
+        if any(isinstance(outcome, Applied) for outcome in outcomes):
+            self.tested_base()
+        laid: list[Patch] = []
+        before: Tested | None = None
+        for report, patch, outcome in zip(self.report.patches, self.series.patches, outcomes):
+            if isinstance(outcome, Applied):
+                laid.append(patch)
+                before = self.check_patch(report, patch, laid, before)
+            else:
+                self.add(report, self.checkpatch(patch))
+                self.skip_rest(report, "it does not apply")
+        return self.finish()
+
+    def finish(self) -> PresubmitReport:
+        """Write what there is."""
+        self.report.seconds = time.monotonic() - self.started
+        presubmit_report.write(self.report)
+        return self.report
+
+    def tested_base(self) -> Tested:
+        """The base's own results. Raises UntestableKernel."""
+        self.progress.at("the base", "build and suites")
+        tested = self.bench.test([], [])
+        if not tested.built:
+            print("\n".join(tested.said[-40:]), file=sys.stderr)
+            raise UntestableKernel(f"cannot check the series: its base, Linux {self.kernel.version}, does not build "
+                                   "or boot without it, as shown above; put the base right, or give another")
+        return tested
+
+    # -- one patch ----------------------------------------------------------
+
+    def apply_all(self, outcomes: list[Outcome], scratch: Path) -> None:
+        """The first step, of all patches at once; a series that does not apply is tried elsewhere."""
+        elsewhere: list[str] = []
+        if not all(isinstance(outcome, Applied) for outcome in outcomes):
+            elsewhere = steps.kernels_that_take(self.series.patches, scratch, self.kernel)
+        for patch, outcome in zip(self.series.patches, outcomes):
+            report = PatchReport(patch.number, patch.total, patch.subject, patch.author, patch.message_id,
+                                 patch.touched)
+            self.report.patches.append(report)
+            self.add(report, steps.applies(patch, outcome, elsewhere))
+
+    def check_patch(self, report: PatchReport, patch: Patch, laid: list[Patch], before: Tested | None) -> Tested | None:
+        """The steps of one patch on top of those before it; what its kernel showed."""
+        self.add(report, self.checkpatch(patch))
+        self.progress.at(self.where(report), "build and suites")
+        base = self.bench.test([], [])
+        tested = self.bench.test([one.file for one in laid], patch.touched)
+        self.progress.at(self.where(report), "reading the results")
+        self.add(report, steps.builds(tested, base, patch.touched))
+        if tested.built:
+            self.add(report, steps.suites(tested, base, before))
+            self.add(report, steps.reports(tested, base))
+            self.add(report, steps.decisions(tested, before or base))
+        else:
+            self.skip_rest(report, "it does not build")
+        return tested if tested.built else before
+
+    def checkpatch(self, patch: Patch) -> Step:
+        """checkpatch.pl, in the sandbox."""
+        self.progress.at(f"{patch.number}/{patch.total}", "checkpatch")
+        with bench.quiet(self.top / "log.txt"), commands.confined(self.box):
+            return steps.checkpatch(patch, self.kernel.path)
+
+    def add(self, report: PatchReport, step: Step) -> None:
+        """Note a step that was made, and say so."""
+        if step.seconds < 0:
+            step.seconds = self.progress.since()
+        report.steps.append(step.clean())
+        self.progress.done(self.where(report), step)
+
+    def skip_rest(self, report: PatchReport, why: str) -> None:
+        """The steps that make no sense any more."""
+        there = {step.name for step in report.steps}
+        report.steps += [Step(name, SKIP, why).clean() for name in self.report.columns if name not in there]
+
+    def where(self, report: PatchReport) -> str:
+        """patch 2 of 3"""
+        return f"patch {report.number} of {report.total}"
+
+
+# -- the verb ----------------------------------------------------------------
+
+
+def presubmit(args: argparse.Namespace) -> int:
+    """Check a series and print the report."""
+    report = check(request_of(args))
+    print(f"\n{presubmit_report.text(report)}", end="")
+    for name in ("report.txt", "report.html", "report.json", "junit.xml"):
+        print(f"{name if name != 'junit.xml' else 'junit':<12} {relative(report.out / name)}")
+    good, found, skipped = report.counts()
+    print(f"{good} passed, {found} failed, {skipped} skipped")
+    return report.exit_code
+
+
+def request_of(args: argparse.Namespace) -> CheckRequest:
+    """The CheckRequest in the verb's arguments. Raises SwapKunitError for contradictions."""
+    from .verbs import request_of as run_request_of
+    ranges = [word for word in args.patches if ".." in word and not Path(word).exists()]
+    files = [Path(word) for word in args.patches if word not in ranges]
+    if args.range:
+        ranges.append(args.range)
+    if len(ranges) > 1 or (ranges and files):
+        raise SwapKunitError(f"cannot check {' and '.join(args.patches)} at once: give one range base..tip, or files")
+    if ranges and args.ksrc is None:
+        raise SwapKunitError(f"cannot check {ranges[0]}: a range is one of a git tree, and none was given; give it "
+                             "with --ksrc (make: KSRC=)")
+    depth = "quick" if args.quick else "full" if args.full else "default"
+    return CheckRequest(run_request_of(args), files, ranges[0] if ranges else "", None, args.configs or [], depth,
+                        args.partial, not args.no_sandbox)
+
+
+def presubmit_options(parser: argparse.ArgumentParser) -> None:
+    """presubmit's own arguments."""
+    from .cli import comma_list
+    parser.add_argument("patches", nargs="*", metavar="FILE",
+                        help="mails, an mbox, patches of git format-patch, directories of them; or base..tip of "
+                             "the git tree --ksrc (make: PATCHES=)")
+    parser.add_argument("--range", metavar="BASE..TIP", help="commits of the git tree --ksrc (make: RANGE=)")
+    parser.add_argument("--configs", metavar="A,B", default="", type=comma_list,
+                        help="run the suites under these fragments too, such as kasan,lockdep (make: CONFIGS=)")
+    parser.add_argument("--quick", action="store_true",
+                        help="applies, checkpatch, build, suites, decisions only (make: QUICK=1)")
+    parser.add_argument("--full", action="store_true",
+                        help="under debug_vm, lockdep and kasan too (make: FULL=1)")
+    parser.add_argument("--partial", action="store_true", help="do without the patches that are missing")
+    parser.add_argument("--no-sandbox", action="store_true",
+                        help="build and run the patches with your own rights (make: SANDBOX=0)")
+
+
+VERBS = {
+    "presubmit": (presubmit, ("kernel", "cases", presubmit_options),
+                  "check a patch series before it is posted, patch by patch, in a sandbox"),
+}

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a pre-submission check found, and its report.txt, report.json and junit.xml."""
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from .errors import FAILED, GOOD
+from .results import printable
+
+PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
+FINDINGS = (WARN, FAIL)
+WIDTH = 74              # columns of report.txt: it goes into a mail
+SHOWN = 8               # details of a step in report.txt; report.json and report.html have all
+ORDER = (PASS, SKIP, WARN, FAIL)
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: str) -> str:
+    """text from a stranger's program, without what would steer a terminal."""
+    return CONTROL.sub("?", text.expandtabs())
+
+
+@dataclass
+class Step:
+    """One step: cell is what its column of the table shows, details are lines for a person.
+
+    data: what other programs may want to know of it.
+    """
+
+    name: str
+    status: str
+    summary: str
+    cell: str = ""
+    details: list[str] = field(default_factory=list)
+    seconds: float = -1.0       # not measured yet
+    data: dict = field(default_factory=dict)
+
+    def clean(self) -> Step:
+        """The same, safe to print."""
+        self.summary, self.details = plain(self.summary), [plain(line) for line in self.details]
+        self.cell = plain(self.cell) or {PASS: "ok", SKIP: "-"}.get(self.status, self.status)
+        return self
+
+
+@dataclass
+class PatchReport:
+    """One patch and its steps, in order."""
+
+    number: int
+    total: int
+    subject: str
+    author: str = ""
+    message_id: str = ""
+    touched: list[str] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def status(self) -> str:
+        """The worst of its steps."""
+        return worst(self.steps)
+
+    @property
+    def name(self) -> str:
+        """2/3"""
+        return f"{self.number}/{self.total}"
+
+    def step(self, name: str) -> Step | None:
+        """The step of this name, if it was reached."""
+        return next((step for step in self.steps if step.name == name), None)
+
+
+@dataclass
+class PresubmitReport:
+    """All of it. series: steps about the series as a whole; stopped: somebody pressed ^C."""
+
+    title: str
+    version: int
+    kernel: str
+    origin: str
+    sandbox: str
+    columns: list[str]
+    out: Path
+    notes: list[str] = field(default_factory=list)
+    patches: list[PatchReport] = field(default_factory=list)
+    series: list[Step] = field(default_factory=list)
+    stopped: bool = False
+    seconds: float = 0.0
+    pages: str = ""
+
+    @property
+    def status(self) -> str:
+        """The worst of all steps."""
+        return worst([*self.series, *(step for patch in self.patches for step in patch.steps)])
+
+    @property
+    def exit_code(self) -> int:
+        """GOOD, or FAILED when there is something to look at, or the check was stopped."""
+        return FAILED if self.stopped or self.status in FINDINGS else GOOD
+
+    def counts(self) -> tuple[int, int, int]:
+        """Steps that passed, that found something, that were skipped."""
+        steps = [*self.series, *(step for patch in self.patches for step in patch.steps)]
+        found = [step.status for step in steps]
+        return found.count(PASS), sum(status in FINDINGS for status in found), found.count(SKIP)
+
+    def to_json(self) -> dict:
+        """report.json."""
+        return {"tool": "swap-kunit", "status": self.status, "title": self.title, "version": self.version,
+                "kernel": self.kernel, "origin": self.origin, "sandbox": self.sandbox, "stopped": self.stopped,
+                "seconds": round(self.seconds, 1), "notes": self.notes,
+                "patches": [{**asdict(patch), "status": patch.status} for patch in self.patches],
+                "series": [asdict(step) for step in self.series]}
+
+
+def worst(steps: list[Step]) -> str:
+    """The worst status among steps."""
+    return max((step.status for step in steps), key=ORDER.index, default=PASS)
+
+
+# -- text --------------------------------------------------------------------
+
+
+def text(report: PresubmitReport) -> str:
+    """report.txt: the table, then what was found, for below the --- of a mail."""
+    version = f" v{report.version}" if report.version > 1 else ""
+    number = len(report.patches)
+    lines = [*wrap(f"swap-kunit presubmit: {report.title}{version}, {number} patch{'es' * (number != 1)} on "
+                   f"Linux {report.kernel}"), ""]
+    lines += table(report)
+    lines += [""] + wrap(f"{closing(report)}", "") if report.patches else []
+    for note in report.notes:
+        lines += wrap(f"note: {note}")
+    for patch in report.patches:
+        found = [step for step in patch.steps if step.status in FINDINGS]
+        lines += ["", *wrap(f"{patch.name} {patch.subject}")] if found else []
+        for step in found:
+            lines += told(step)
+    for step in report.series:
+        if step.status in FINDINGS:
+            lines += ["", *told(step)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def table(report: PresubmitReport) -> list[str]:
+    """A row a patch, a column a step."""
+    rows = [["patch", *report.columns]]
+    for patch in report.patches:
+        cells = [step.cell if step else "" for step in map(patch.step, report.columns)]
+        rows.append([patch.name, *cells])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
+
+
+def told(step: Step) -> list[str]:
+    """A step's summary and its first details."""
+    lines = wrap(f"{step.name}: {step.summary}", "  ")
+    for detail in step.details[:SHOWN]:
+        lines.append(f"    {detail}"[:120])
+    if len(step.details) > SHOWN:
+        lines.append(f"    and {len(step.details) - SHOWN} more lines, in report.html")
+    return lines
+
+
+def wrap(line: str, indent: str = "") -> list[str]:
+    """line in WIDTH columns."""
+    return textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ",
+                         break_long_words=False, break_on_hyphens=False)
+
+
+def closing(report: PresubmitReport) -> str:
+    """The line that says what it comes to."""
+    good, found, skipped = report.counts()
+    state = "stopped before the end: " if report.stopped else ""
+    return f"{state}{good} steps clean, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"
+
+
+# -- files -------------------------------------------------------------------
+
+
+def write(report: PresubmitReport) -> None:
+    """All files of the report, into report.out."""
+    from . import presubmit_html
+    report.out.mkdir(parents=True, exist_ok=True)
+    (report.out / "report.txt").write_text(text(report), encoding="utf-8")
+    (report.out / "report.json").write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
+    (report.out / "report.html").write_text(presubmit_html.page(report), encoding="utf-8")
+    write_junit(report)
+
+
+def write_junit(report: PresubmitReport) -> None:
+    """junit.xml: a suite a patch, a case a step."""
+    from xml.etree import ElementTree as xml
+    top = xml.Element("testsuites", name="swap-kunit presubmit")
+    suites = [(f"{patch.name} {patch.subject}", patch.steps) for patch in report.patches]
+    suites += [("the series", report.series)] if report.series else []
+    for name, steps in suites:
+        suite = xml.SubElement(top, "testsuite", name=printable(name), tests=str(len(steps)),
+                               failures=str(sum(step.status in FINDINGS for step in steps)),
+                               skipped=str(sum(step.status == SKIP for step in steps)))
+        for step in steps:
+            case = xml.SubElement(suite, "testcase", classname="presubmit", name=step.name,
+                                  time=f"{max(step.seconds, 0.0):.1f}")
+            if step.status in FINDINGS:
+                kind = xml.SubElement(case, "failure", type=step.status, message=printable(step.summary))
+                kind.text = printable("\n".join(step.details))
+            elif step.status == SKIP:
+                xml.SubElement(case, "skipped", message=printable(step.summary))
+    xml.indent(top)
+    xml.ElementTree(top).write(report.out / "junit.xml", encoding="utf-8", xml_declaration=True)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The steps a patch goes through: each looks at one thing and makes a Step of it."""
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from . import applying, commands, decisions_text
+from .applying import Applied, Failed
+from .bench import Tested
+from .decisions import Recorded, compare
+from .kernel import Kernel
+from .notation import parse_log
+from .presubmit_report import FAIL, PASS, SKIP, WARN, Step
+from .results import PASS as PASSED, SKIPPED
+from .series import Patch
+from .verdict import failures
+
+CHECKPATCH = re.compile(r"^(?P<where>.*?:\d+|.*?): (?P<kind>ERROR|WARNING|CHECK): ?(?P<text>.*)$")
+
+
+def lines(number: int, word: str) -> str:
+    """'1 case', '2 cases'."""
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
+# -- applies -----------------------------------------------------------------
+
+
+def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> Step:
+    """Whether it applies; elsewhere: the known kernels that take the series up to here."""
+    if isinstance(outcome, Failed):
+        told = [*outcome.lines(), *(["it does apply to " + ", ".join(elsewhere)] if elsewhere else
+                                    ["it applies to none of the other kernels known here"])]
+        return Step("applies", FAIL, f"it does not: {outcome.where()}", "no", told)
+    if patch.suspicions:
+        return Step("applies", WARN, "it does, but " + "; ".join(patch.suspicions), details=outcome.moved)
+    return Step("applies", PASS, "it does" + (", moved" if outcome.moved else ""), "moved" if outcome.moved else "",
+                outcome.moved)
+
+
+def kernels_that_take(patches: list[Patch], scratch: Path, besides: Kernel) -> list[str]:
+    """The known kernels, besides this one, to which all patches apply."""
+    found = applying.which_kernels_take(patches, scratch)
+    return [f"Linux {kernel.version}" for kernel, outcomes in found
+            if kernel.path != besides.path and all(isinstance(outcome, Applied) for outcome in outcomes)]
+
+
+# -- checkpatch --------------------------------------------------------------
+
+
+def checkpatch(patch: Patch, kernel: Path) -> Step:
+    """checkpatch.pl --strict of the base, since the patch may bring another one."""
+    script = kernel / "scripts/checkpatch.pl"
+    if not script.exists():
+        return Step("checkpatch", SKIP, "this tree has no scripts/checkpatch.pl")
+    command = ["perl", script, "--strict", "--terse", "--showfile", "--no-summary", "--color=never", patch.file]
+    commands.show(command, kernel)
+    done = commands.run(command, cwd=kernel, env=commands.kernel_environment())
+    found = [match for match in map(CHECKPATCH.match, done.output.splitlines()) if match]
+    said = [f"{shortened(match['where'], patch)}: {match['kind']}: {match['text']}" for match in found]
+    if not found:
+        if done.status:
+            return Step("checkpatch", FAIL, f"checkpatch.pl failed: {commands.tail(done.output, 1)}", "failed",
+                        done.output.splitlines()[-20:])
+        return Step("checkpatch", PASS, "nothing to say")
+    kinds = [match["kind"] for match in found]
+    counts = ", ".join(lines(kinds.count(kind), kind.lower()) for kind in dict.fromkeys(kinds))
+    return Step("checkpatch", FAIL if "ERROR" in kinds else WARN, counts, str(len(found)), said)
+
+
+def shortened(where: str, patch: Patch) -> str:
+    """A place in the mail's own text goes by "the mail", not by our copy of it."""
+    return re.sub("^(?=:)", "the mail", where.replace(str(patch.file), "the mail"))
+
+
+# -- build -------------------------------------------------------------------
+
+
+def builds(tested: Tested, base: Tested, touched: list[str]) -> Step:
+    """Whether the kernel builds, and whether the compiler has something new to say."""
+    seconds = sum(tested.seconds.get(name, 0.0) for name in ("tree", "build"))
+    if not tested.built:
+        return Step("build", FAIL, "it does not build, or does not boot", "no", tested.said[-40:], seconds)
+    before = {without_numbers(line) for line in base.said}
+    new = [line for line in tested.said if without_numbers(line) not in before]
+    left_out = [name for name in touched if name.endswith(".c") and name not in tested.objects]
+    told = [f"not compiled for ARCH=um in this configuration: {', '.join(left_out)}"] if left_out else []
+    if any(": warning: " in line for line in new):
+        return Step("build", WARN, lines(sum(": warning: " in line for line in new), "new warning"), "",
+                    [*new, *told], seconds)
+    return Step("build", PASS, told[0] if told else "it builds", "part" if told else "", told, seconds)
+
+
+def without_numbers(line: str) -> str:
+    """A compiler's line without line numbers, which a patch moves."""
+    return re.sub(r":\d+(:\d+)?(?=[:,])|^ *\d+ \|", "", line)
+
+
+# -- suites ------------------------------------------------------------------
+
+
+def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
+    """What fails that did not in the base; before: the state before this patch, to tell whose it is."""
+    seconds = sum(tested.seconds.get(name, 0.0) for name in ("list", "run", "results"))
+    known = base.failed()
+    new = {name: leaf for name, leaf in tested.failed().items() if name not in known}
+    earlier = {name for name in new if before is not None and name in before.failed()}
+    told = failures([leaf for name, leaf in new.items() if name not in earlier])
+    told += [f"failed since an earlier patch: {name}" for name in sorted(earlier)]
+    lost = [leaf for name, leaf in tested.results.items() if leaf.status == SKIPPED
+            and status_in(base, name) not in ("", SKIPPED)]
+    told += [f"no more run: {leaf.name}: {leaf.reason}" for leaf in lost]
+    gone = [name for name in base.results if name not in tested.results and "mechanism." not in name]
+    told += [f"gone: {name}" for name in gone]
+    told += [f"passes now: {name}" for name in known if status_in(tested, name) == PASSED]
+    told += [f"known bug, fixed here: {name}: {leaf.known}" for name, leaf in base.results.items()
+             if leaf.known and status_in(tested, name) == PASSED]
+    counted = f"{tested.closing}" + (f"; {lines(len(new), 'new failure')} against the base" if new else "")
+    if lost or gone:
+        counted += f"; {lines(len(lost) + len(gone), 'case')} of the base not run"
+    status = FAIL if new else WARN if lost or gone else PASS
+    cell = f"{len(new)} new" if new else f"-{len(lost) + len(gone)}" if lost or gone else tested.closing.split(" ")[0]
+    return Step("suites", status, counted, cell, told, seconds, {"failed": list(new)})
+
+
+def status_in(state: Tested, name: str) -> str:
+    """A result's status there, "" where it has none."""
+    return state.results[name].status if name in state.results else ""
+
+
+def reports(tested: Tested, base: Tested) -> Step:
+    """What the kernel reported while the cases ran: WARN, BUG, lockdep, KASAN."""
+    def said(state: Tested) -> dict[str, str]:
+        return {f"{name}: {without_addresses(line)}": line for name, leaf in state.results.items()
+                for line in leaf.text if "kernel report: " in line or "Kernel panic" in line}
+
+    known = said(base)
+    new = [text for text in said(tested) if text not in known]
+    if new:
+        return Step("reports", FAIL, lines(len(new), "new report") + " of the kernel", str(len(new)), new)
+    return Step("reports", PASS, "the kernel reported nothing new")
+
+
+def without_addresses(line: str) -> str:
+    """A report without what differs from boot to boot."""
+    return re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b", "X", line)
+
+
+def mechanisms(tested: Tested, base: Tested) -> list[str]:
+    """Which mechanisms the probe finds otherwise than in the base."""
+    return ([f"a mechanism the base has not: {name}" for name in tested.mechanisms if name not in base.mechanisms]
+            + [f"a mechanism of the base is gone: {name}" for name in base.mechanisms if name not in tested.mechanisms])
+
+
+# -- decisions ---------------------------------------------------------------
+
+
+def decisions(tested: Tested, before: Tested) -> Step:
+    """Which decisions differ from those before this patch."""
+    difference = compare(recorded(before), recorded(tested))
+    told = mechanisms(tested, before)
+    moved = [one.name for one in difference.moved]
+    for one in difference.alone:
+        told.append(f"only {'before' if one.side == 'A' else 'with'} the patch: {one.name}: {one.why}")
+    if moved:
+        told += ["A: before this patch, B: with it", *decisions_text.moved_lines(difference)]
+    if not told:
+        return Step("decisions", PASS, decisions_text.summary(difference), "same")
+    summary = decisions_text.summary(difference) if moved or difference.alone else told[0]
+    return Step("decisions", WARN, summary, str(len(moved)) if moved else "", told, data={"changed": moved})
+
+
+def recorded(state: Tested) -> Recorded:
+    """A state as the comparison of decisions takes it."""
+    return Recorded("", parse_log("\n".join(state.decisions)), state.results)

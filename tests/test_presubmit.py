@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0
+"""presubmit: a series' way through its steps, on a miniature kernel."""
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+from swapkunit import presubmit_report as reports, presubmit_steps as steps
+from swapkunit.applying import Applied
+from swapkunit.bench import Tested
+from swapkunit.presubmit_report import FAIL, PASS, SKIP, WARN, PatchReport, PresubmitReport, Step
+from swapkunit.presubmit_store import Store, identity_of_kernel
+from swapkunit.kernel import Kernel
+from swapkunit.results import Leaf
+from swapkunit.series import Patch
+
+from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with
+
+PLAIN = "int swapfile;\n"
+
+
+class SeriesCase(Scratch):
+    """A miniature kernel in git, and patches to it."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.kernel = make_kernel(self.top / "linux")
+        git(self.kernel, "init", "-q")
+        git(self.kernel, "add", "-f", ".")
+        git(self.kernel, "commit", "-qm", "base")
+        self.base = git(self.kernel, "rev-parse", "HEAD").strip()
+        self.out = self.top / "out"
+
+    def patch(self, title: str, **files: str) -> None:
+        """Commit files (__ for /)."""
+        for name, text in files.items():
+            path = self.kernel / name.replace("__", "/").replace("_c", ".c")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        git(self.kernel, "add", "-f", ".")
+        git(self.kernel, "commit", "-qm", title)
+
+    def series(self) -> list[Path]:
+        """The commits as files, and the tree back at its base."""
+        git(self.kernel, "format-patch", "-q", "-o", str(self.top / "series"), self.base)
+        git(self.kernel, "checkout", "-q", self.base)
+        return sorted((self.top / "series").iterdir())
+
+    def presubmit(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        """Run the verb."""
+        return subprocess.run([sys.executable, REPO / "swap-kunit", "presubmit", "--ksrc", self.kernel, "--out",
+                               self.out, *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, check=False, timeout=120)
+
+    def report(self) -> dict:
+        """report.json of the only check that was made."""
+        return json.loads(next(self.out.glob("report/*/report.json")).read_text())
+
+    def cells(self) -> list[dict[str, str]]:
+        """Step -> status, by patch."""
+        return [{step["name"]: step["status"] for step in patch["steps"]} for patch in self.report()["patches"]]
+
+
+class Series(SeriesCase):
+    """From patches to a report."""
+
+    def test_clean(self) -> None:
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        done = self.presubmit(*self.series())
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.cells()[0], {"applies": PASS, "checkpatch": SKIP, "build": PASS, "suites": PASS,
+                                           "reports": PASS, "decisions": PASS})
+        self.assertEqual((self.kernel / "mm/swapfile.c").read_text(), PLAIN, "the tree is only read")
+        for name in ("report.txt", "report.html", "junit.xml"):
+            self.assertTrue(next(self.out.glob(f"report/*/{name}")).read_text())
+
+    def test_patch_that_does_not_build(self) -> None:
+        self.patch("mm: break it", mm__swapfile_c=PLAIN + "BROKEN\n")
+        self.patch("mm: mend it", mm__swapfile_c=PLAIN + "int mended;\n")
+        done = self.presubmit(*self.series())
+        self.assertEqual(done.returncode, 1, done.stdout)
+        broken, mended = self.cells()
+        self.assertEqual((broken["build"], broken["suites"], mended["build"], mended["suites"]),
+                         (FAIL, SKIP, PASS, PASS))
+        self.assertIn("expected identifier before BROKEN", done.stdout)
+
+    def test_patch_that_does_not_apply(self) -> None:
+        self.patch("mm: further", mm__swapfile_c="int elsewhere;\n")
+        files = self.series()
+        (self.kernel / "mm/swapfile.c").write_text("int other;\n")
+        done = self.presubmit(*files)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(self.cells()[0]["applies"], FAIL)
+        self.assertFalse((self.out / "plain/tree").exists(), "nothing is built for it")
+
+    def test_base_that_does_not_build(self) -> None:
+        self.patch("mm: say more", mm__page_io_c="int page_io;\n/* more */\n")
+        files = self.series()
+        (self.kernel / "mm/swapfile.c").write_text("BROKEN\n")
+        done = self.presubmit(*files)
+        self.assertEqual(done.returncode, 125, done.stdout)
+        self.assertIn("its base, Linux 7.3.4, does not build", done.stdout)
+
+    def test_range_starts_from_its_base(self) -> None:
+        self.patch("mm: break it", mm__swapfile_c=PLAIN + "BROKEN\n")
+        done = self.presubmit(f"{self.base}..HEAD")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(self.cells()[0]["build"], FAIL)
+
+    def test_unusable_input(self) -> None:
+        (self.top / "mail").write_text("Subject: hello\n\nno patch here\n")
+        for words in (["HEAD~1..HEAD", str(self.top / "mail")], [str(self.top / "mail")], [str(self.top / "none")]):
+            done = self.presubmit(*words)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertEqual(done.stdout.count("swap-kunit: "), 1, done.stdout)
+
+    def test_second_start_does_nothing_again(self) -> None:
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        files = self.series()
+        self.presubmit(*files)
+        made = self.out / "plain/build/made"
+        before = made.read_text()
+        done = self.presubmit(*files)
+        self.assertEqual((done.returncode, made.read_text()), (0, before), done.stdout)
+
+    def test_base_is_tested_anew_when_the_tree_changes(self) -> None:
+        kernel = Kernel(self.kernel, "7.3.4", "here", True)
+        before = identity_of_kernel(kernel)
+        self.assertEqual(identity_of_kernel(kernel), before)
+        (self.kernel / "mm/zswap.c").write_text("int other;\n")
+        self.assertNotEqual(identity_of_kernel(kernel), before)
+
+    def test_other_series_start_from_the_base_as_it_was_built(self) -> None:
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        files = self.series()
+        self.presubmit(*files)
+        planted = self.out / "plain/build/planted"
+        planted.write_text("by the first series")
+        self.presubmit(*files)
+        self.assertTrue(planted.exists(), "its own directory")
+        git(self.kernel, "checkout", "-q", "-B", "other", self.base)
+        self.patch("mm: say less", mm__swapfile_c=PLAIN + "/* less */\n")
+        done = self.presubmit(f"{self.base}..other")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertFalse(planted.exists(), "nothing of one series reaches another")
+
+    def test_makefile_cannot_write_outside(self) -> None:
+        precious = self.top / "precious"
+        precious.write_text("x")
+        self.patch("kbuild: be nasty",
+                   Makefile=MAKEFILE.replace("\t@echo vmlinux", f"\t@rm -f {precious} {self.kernel}/mm/zswap.c\n\t@echo vmlinux"))
+        self.presubmit(*self.series())
+        self.assertTrue(precious.exists() and (self.kernel / "mm/zswap.c").exists())
+
+    def test_stopped_and_started_again(self) -> None:
+        slow = MAKEFILE.replace("\t@echo vmlinux", "\t@if grep -q SLOW mm/swapfile_real.c; then "
+                                "touch $(O)/begun; sleep 77.5; fi; echo vmlinux")
+        (self.kernel / "Makefile").write_text(slow)
+        git(self.kernel, "commit", "-qam", "slow")
+        self.base = git(self.kernel, "rev-parse", "HEAD").strip()
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        self.patch("mm: take long", mm__swapfile_c=PLAIN + "/* SLOW */\n")
+        files = self.series()
+        process = subprocess.Popen([sys.executable, REPO / "swap-kunit", "presubmit", "--ksrc", self.kernel,
+                                    "--out", self.out, *files], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        for _ in range(1000):
+            if (self.out / "plain/build/begun").exists():
+                break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=20), 1)
+        time.sleep(0.2)
+        self.assertEqual(processes_with("77.5"), [])
+        self.assertTrue(self.report()["stopped"])
+        made = (self.out / "plain/build/made").read_text()
+        (self.kernel / ".git/x").write_text("")     # no part of the tree's content
+        self.assertEqual([patch["steps"][2]["status"] for patch in self.report()["patches"] if len(patch["steps"]) > 2],
+                         [PASS], made)
+
+
+class Steps(Scratch):
+    """One step at a time."""
+
+    def state(self, *leaves: Leaf, decisions: tuple[str, ...] = (), **more: object) -> Tested:
+        """A state of a kernel."""
+        return Tested(True, results={leaf.name: leaf for leaf in leaves}, closing=f"{len(leaves)} passed",
+                      decisions=list(decisions), **more)
+
+    def test_new_failures_only(self) -> None:
+        old, new = Leaf("s.old", "failed", ["x"]), Leaf("s.new", "failed", ["rule i: broken"])
+        passed = Leaf("s.new", "passed")
+        step = steps.suites(self.state(old, new), self.state(old, passed), None)
+        self.assertEqual((step.status, step.data["failed"]), (FAIL, ["s.new"]))
+        self.assertEqual(step.details, ["failed     s.new", "             rule i: broken"])
+        step = steps.suites(self.state(old, passed), self.state(old, passed), None)
+        self.assertEqual(step.status, PASS)
+
+    def test_failure_of_an_earlier_patch_is_told_as_such(self) -> None:
+        new = self.state(Leaf("s.new", "failed", ["x"]))
+        step = steps.suites(new, self.state(Leaf("s.new", "passed")), new)
+        self.assertIn("since an earlier patch", step.details[0])
+
+    def test_cases_that_do_not_run_any_more(self) -> None:
+        base = self.state(Leaf("s.a", "passed"), Leaf("s.b", "passed"))
+        step = steps.suites(self.state(Leaf("s.a", "skipped", reason="this kernel lacks it")), base, None)
+        self.assertEqual(step.status, WARN)
+        self.assertEqual(step.details, ["no more run: s.a: this kernel lacks it", "gone: s.b"])
+
+    def test_known_bug_is_no_failure(self) -> None:
+        bug = self.state(Leaf("s.a", "failed", ["x"], known="old bug"))
+        self.assertEqual(steps.suites(bug, bug, None).status, PASS)
+        step = steps.suites(self.state(Leaf("s.a", "passed")), bug, None)
+        self.assertEqual(step.details, ["known bug, fixed here: s.a: old bug"])
+
+    def test_decisions(self) -> None:
+        cases = Leaf("s.a[zram]", "passed"), Leaf("s.b", "passed")
+        base = self.state(*cases, decisions=("s.a[zram] A0:0", "s.b A0:1 A0:2"))
+        self.assertEqual(steps.decisions(base, base).status, PASS)
+        step = steps.decisions(self.state(*cases, decisions=("s.a[zram] A0:0", "s.b A0:1 A1:2")), base)
+        self.assertEqual((step.status, step.data["changed"]), (WARN, ["s.b"]))
+        self.assertIn("A1:2", "\n".join(step.details))
+
+    def test_mechanism_that_comes_or_goes(self) -> None:
+        step = steps.decisions(self.state(mechanisms=["NEW"]), self.state(mechanisms=["OLD"]))
+        self.assertEqual((step.status, step.details), (WARN, ["a mechanism the base has not: NEW",
+                                                              "a mechanism of the base is gone: OLD"]))
+
+    def test_reports_of_the_kernel(self) -> None:
+        def warned(address: str) -> Leaf:
+            return Leaf("s.a", "failed", [f"kernel report: WARNING at mm/swapfile.c:7 swapoff+0x{address}/0x100"])
+        self.assertEqual(steps.reports(self.state(warned("12")), self.state(warned("34"))).status, PASS)
+        self.assertEqual(steps.reports(self.state(warned("12")), self.state()).status, FAIL)
+
+    def test_compiler_warnings_that_were_there(self) -> None:
+        old = "mm/swapfile.c:10:2: warning: unused variable 'a' [-Wunused-variable]"
+        base = self.state(said=[old])
+        self.assertEqual(steps.builds(self.state(said=[old.replace("10", "12")]), base, []).status, PASS)
+        step = steps.builds(self.state(said=[old.replace("'a'", "'b'")]), base, [])
+        self.assertEqual((step.status, step.summary), (WARN, "1 new warning"))
+
+    def test_file_that_is_not_compiled_is_named(self) -> None:
+        step = steps.builds(self.state(objects=["mm/swapfile.c"]), self.state(), ["mm/swapfile.c", "fs/nfs/file.c"])
+        self.assertEqual(step.details, ["not compiled for ARCH=um in this configuration: fs/nfs/file.c"])
+
+    def test_checkpatch(self) -> None:
+        script = self.top / "scripts/checkpatch.pl"
+        script.parent.mkdir()
+        script.write_text('print "mm/swapfile.c:7: WARNING: long line\\n$ARGV[-1]:3: CHECK: odd\\n"; exit 1')
+        patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "0001.patch", [], "", "")
+        step = steps.checkpatch(patch, self.top)
+        self.assertEqual((step.status, step.summary), (WARN, "1 warning, 1 check"))
+        self.assertEqual(step.details, ["mm/swapfile.c:7: WARNING: long line", "the mail:3: CHECK: odd"])
+        script.write_text('die "no such module"')
+        self.assertEqual(steps.checkpatch(patch, self.top).status, FAIL)
+
+    def test_suspicions_are_told(self) -> None:
+        patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "p", [], "", "", ["its tabs have become spaces"])
+        self.assertEqual(steps.applies(patch, Applied(patch), []).status, WARN)
+
+
+class Report(Scratch):
+    """The files of a report."""
+
+    def made(self, *found: Step) -> PresubmitReport:
+        """A report of one patch."""
+        patch = PatchReport(1, 1, "mm: <b>x</b>", steps=[step.clean() for step in found])
+        return PresubmitReport("mm: x", 1, "7.3.4", "here", "none", ["build", "suites"], self.top, patches=[patch])
+
+    def test_fits_a_mail(self) -> None:
+        text = reports.text(self.made(Step("build", FAIL, "word " * 40, details=["d" * 300] * 20)))
+        self.assertTrue(all(len(line) <= 120 for line in text.splitlines()))
+        self.assertIn("and 12 more lines", text)
+        self.assertFalse([line for line in text.splitlines() if line.startswith(("---", "diff ", "@@"))],
+                         "git would take it for the patch")
+
+    def test_a_stranger_cannot_steer_the_terminal(self) -> None:
+        made = self.made(Step("build", FAIL, "x\x1b[2J", details=["\x1b]0;owned\x07", "ok\u202e"]))
+        self.assertNotIn("\x1b", reports.text(made))
+        self.assertNotIn("\u202e", reports.text(made))
+
+    def test_junit_counts_findings(self) -> None:
+        made = self.made(Step("build", PASS, ""), Step("suites", WARN, "\x01odd"), Step("lines", SKIP, "not asked"))
+        reports.write(made)
+        suite = ElementTree.parse(self.top / "junit.xml").find("testsuite")
+        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("skipped")), ("3", "1", "1"))
+
+    def test_exit_code(self) -> None:
+        self.assertEqual(self.made(Step("build", PASS, ""), Step("suites", SKIP, "")).exit_code, 0)
+        self.assertEqual(self.made(Step("build", WARN, "")).exit_code, 1)
+
+    def test_store_is_whole_or_not_at_all(self) -> None:
+        store = Store(self.top / "store")
+        self.assertIsNone(store.get("a"))
+        store.put("a", {"x": 1})
+        self.assertEqual(store.get("a"), {"x": 1})
+        (self.top / "store/b.json").write_text('{"x":')
+        self.assertIsNone(store.get("b"))
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
