@@ -75,6 +75,10 @@ MECHANISMS = (
               "zswap's shrinker writes cold entries back"),
     Mechanism("ZSWAP_SWAPIN_COUNT", ("mm/page_io.c",), None, r"\bzswap_folio_swapin\b",
               "every folio read from the device counts for zswap's protection"),
+    Mechanism("ZSWAP_PIVOT_COUNT", ("mm/swap_state.c",), None, r"\bzswap_folio_swapin\b",
+              "only the page a fault is for counts for zswap's protection, whoever serves it"),
+    Mechanism("SWAPCACHED_COUNTED", ("include/linux/mmzone.h",), None, r"\bNR_SWAPCACHE\b",
+              "pages of the swap cache are counted, by cgroup too"),
     Mechanism("ZSWAP_LOAD_ERASES", ("mm/zswap.c",), "zswap_load",
               r"\bxa_erase\b|\bzswap_tree_erase\b|\bfolio_mark_dirty\b",
               "a zswap load takes the entry out of the pool"),
@@ -106,6 +110,9 @@ MECHANISMS = (
               "pages written back from zswap are counted"),
     Mechanism("ZSWAP_COUNTED", ("include/linux/vm_event_item.h",), None, r"\bZSWPOUT\b",
               "pages into and out of zswap are counted"),
+    Mechanism("ZSWAP_COMPRESS_COUNTED", ("mm/zswap.c",), None,
+              r"\bzswap_reject_compress_fail\b",
+              "pages that zswap's compressor fails on are counted"),
     Mechanism("ZSWAP_WRITEBACK_SWITCH", ("mm/memcontrol.c",), None, r"\bzswap_writeback\b",
               "a cgroup may keep its pages in zswap"),
     Mechanism("ZSWAP_MEMCG", ("mm/memcontrol.c",), None, r"\bzswap_max\b",
@@ -171,6 +178,7 @@ STATICS = {
                           r"|\bswap_zswap_tree\b"),
     "ZSWAP_ZPOOL": ("mm/zswap.c", r"\bstruct zpool\b"),
     "ZSWAP_HEADER": ("mm/zswap.c", r"\bstruct zswap_header\b"),
+    "CSS_RSTAT_FLUSH": ("include/linux/cgroup.h", r"\bcss_rstat_flush\b"),
     "SWAP_NR_ORDERS": ("include/linux/swap.h", r"\bSWAP_NR_ORDERS\b"),
 }
 

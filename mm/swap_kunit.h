@@ -17,6 +17,8 @@ struct folio;
 
 struct gendisk;
 
+struct mem_cgroup;
+
 /* Where a cluster can be. */
 enum swap_list {
 	SWAP_LIST_NONE,		/* on no list */
@@ -76,6 +78,30 @@ struct swap_cluster_facts {
 	enum swap_list flagged;
 };
 
+/* Where storing a page in zswap, or making a pool, can fail. */
+enum swap_zswap_step {
+	SWAP_ZSWAP_ENTRY,	/* memory for the entry */
+	SWAP_ZSWAP_COMPRESS,	/* the compressor */
+	SWAP_ZSWAP_POOL,	/* memory for what it compressed to */
+	SWAP_ZSWAP_TREE,	/* memory for the entry's place in the tree */
+	SWAP_ZSWAP_LRU,		/* memory for the cgroup's list */
+	SWAP_ZSWAP_SETUP,	/* whatever a pool, or an area's tree, is made of */
+};
+
+/* What zswap counts, as debugfs shows it. */
+enum swap_zswap_counter {
+	SWAP_ZSWAP_LIMIT_HIT,
+	SWAP_ZSWAP_WRITTEN_BACK,
+	SWAP_ZSWAP_RECLAIM_FAIL,
+	SWAP_ZSWAP_COMPRESS_FAIL,
+	SWAP_ZSWAP_COMPRESS_POOR,
+	SWAP_ZSWAP_ALLOC_FAIL,
+	SWAP_ZSWAP_ENTRY_FAIL,
+	SWAP_ZSWAP_DECOMPRESS_FAIL,
+	SWAP_ZSWAP_INCOMPRESSIBLE,	/* in the pool now */
+	SWAP_ZSWAP_NOT_COUNTED,
+};
+
 /**
  * struct swap_seams - calls of the swap files to other files, as they pass
  * @allocated: slots [entry, entry + nr) were taken
@@ -86,6 +112,7 @@ struct swap_cluster_facts {
  * @fail_swapin_alloc: a folio to read into is due; true makes the allocation
  *	fail. No lock is held: this one may sleep
  * @fail_swapin_charge: such a folio is to be charged; true makes it fail
+ * @zswap_step: zswap takes a step that can fail; a negative error makes it so
  * @zswap_stored: zswap was offered the folio of @entry, and took it or not
  * @zswap_loaded: zswap was asked for the folio of @entry, and had it or not
  *
@@ -99,6 +126,7 @@ struct swap_seams {
 	bool (*fail_alloc)(void);
 	bool (*fail_swapin_alloc)(void);
 	bool (*fail_swapin_charge)(void);
+	int (*zswap_step)(enum swap_zswap_step step);
 	void (*zswap_stored)(swp_entry_t entry, bool stored);
 	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
 };
@@ -175,6 +203,15 @@ unsigned long swap_kunit_zswap_write_back(unsigned long nr);
 void swap_kunit_zswap_settle(void);
 bool swap_kunit_zswap_has(swp_entry_t swpentry);
 bool swap_kunit_zswap_corrupt(swp_entry_t swpentry);
-long swap_kunit_disk_swapins(void);
+u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter);
+unsigned long swap_kunit_zswap_pool_pages(void);
+unsigned int swap_kunit_zswap_pools(void);
+bool swap_kunit_zswap_ready(void);
+/* Where zswap has a shrinker; no cgroup is the one at the root. */
+long swap_kunit_disk_swapins(struct mem_cgroup *memcg);
+unsigned long swap_kunit_zswap_write_back_of(struct mem_cgroup *memcg, unsigned long nr);
+unsigned long swap_kunit_zswap_shrinkable(struct mem_cgroup *memcg, gfp_t gfp);
+unsigned long swap_kunit_zswap_shrink(struct mem_cgroup *memcg, unsigned long nr);
+bool swap_kunit_zswap_shrinks_next(struct mem_cgroup *memcg);
 
 #endif /* _MM_SWAP_KUNIT_H */

@@ -60,6 +60,13 @@ static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
 		seams->allocated(entry, nr);
 }
 
+static inline int swap_seam_zswap_step(enum swap_zswap_step step)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	return seams && seams->zswap_step ? seams->zswap_step(step) : 0;
+}
+
 static inline void swap_seam_zswap_stored(swp_entry_t entry, bool stored)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);

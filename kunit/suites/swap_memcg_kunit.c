@@ -169,64 +169,150 @@ static void full_cgroup_wants_its_slots_back(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:1!1 F0:1");
 }
 
-/* A cgroup whose pages may leave the pool for no disk: they stay in memory. */
-static void no_writeback_means_no_disk(struct kunit *test)
+/* Two pages are the parent's limit: the child has no more, whatever its own. */
+static void limit_of_the_parent_holds(struct kunit *test)
+{
+	struct memory_cgroup *parent = memory_cgroup_new(test);
+	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
+	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+	long left = get_nr_swap_pages();
+
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(parent, "memory.swap.max", "8192"), 0);
+	user_page_out(mem, 0, 4);
+	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(mem), 2U,
+			    "rule: a parent's memory.swap.max is for its children together");
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"), 8192L,
+			    "rule: a charge the parent refuses is none of the child's");
+	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 8192L);
+	KUNIT_EXPECT_EQ_MSG(test, left - get_nr_swap_pages(), 2L,
+			    "rule ii: a refused charge leaves nr_swap_pages as it was");
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.swap.events", "fail"), 2L,
+			    "rule: each page that could not be swapped out is an event of its cgroup");
+	user_memory_drop(mem);
+	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 0L);
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
+}
+
+/* One charge of several fails, as if others had taken the rest just then (A19). */
+static void one_charge_fails(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 3);
+	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+	long left = get_nr_swap_pages();
+	struct swap_area_facts facts;
+	unsigned int nth;
 
-	SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
-	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.writeback", "0"), 0);
-	swap_kunit_set_zswap(true);
-	user_swap_out(mem, 0, 1);
-	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 1U);
-	swap_kunit_zswap_limit(0);
-	user_page_out(mem, 1, 1);
-	swap_kunit_zswap_settle();
-	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_WRITE), 0U,
-			    "rule: memory.zswap.writeback=0 writes nothing to the disk");
-	user_drop_cache(mem, 1, 1);
+	for (nth = 1; nth <= 4; nth++) {
+		swap_fail_charge_nth(test, nth);
+		user_page_out(mem, 0, 4);
+		user_drop_cache(mem, 0, 4);
+		KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, nth - 1), USER_PAGE_PRESENT,
+				    "rule: a page whose charge fails stays");
+		swap_area_facts(area, &facts);
+		KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 3UL,
+				    "rule: a refused charge gives the slot back");
+		KUNIT_EXPECT_EQ_MSG(test, left - get_nr_swap_pages(), 3L,
+				    "rule ii: a refused charge leaves nr_swap_pages as it was");
+		KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"),
+				3L * PAGE_SIZE);
+		KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+		user_fill(mem, 0, 4);
+		KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
+	}
+}
+
+/* A cgroup that is removed: what it has on swap is its parent's burden until it is freed. */
+static void removed_cgroup_leaves_its_slots_to_the_parent(struct kunit *test)
+{
+	struct memory_cgroup *parent = memory_cgroup_new(test);
+	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
+	struct user_memory *mem;
+
+	swap_area_on(test, &memcg_zram);
+	mem = memcg_memory(test, cgroup, 4);
+	user_swap_out(mem, 0, 4);
+	KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroup), 0);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(parent, "memory.swap.current"),
+			    4L * PAGE_SIZE,
+			    "rule: slots of a cgroup that was removed stay charged to its parents");
+	user_fault(mem, 0);
+	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 3L * PAGE_SIZE);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule: what may not be written stays in memory");
-	SWAP_EXPECT_BIOS(test, area->disk, "");
+			      "rule iv: what is read back is what was last written");
+	user_memory_drop(mem);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(parent, "memory.swap.current"), 0L,
+			    "rule: a freed slot is not charged any more");
 }
 
-/* No zswap for this cgroup: its pages go past the pool to the disk. */
-static void zswap_limit_goes_past_the_pool(struct kunit *test)
+/* The swap cache's pages are counted for whose pages they are, whoever had them read. */
+static void swap_cache_is_counted_for_its_cgroup(struct kunit *test)
 {
-	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 1);
+	struct memory_cgroup *a = memory_cgroup_new(test), *b = memory_cgroup_new(test);
+	struct swap_area *area = swap_area_on(test, &memcg_ssd);
+	struct user_memory *mem, *other;
+	struct folio *folio;
+	unsigned int page;
 
-	SWAP_REQUIRE(test, ZSWAP_MEMCG);
-	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.max", "0"), 0);
-	swap_kunit_set_zswap(true);
-	user_swap_out(mem, 0, 1);
-	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	SWAP_REQUIRE(test, SWAPCACHED_COUNTED);
+	mem = memcg_memory(test, a, MEMCG_MANY);
+	other = user_memory_at(test, 0x50000000, MEMCG_MANY);
+	user_memory_join(other, b);
+	user_fill(other, 0, MEMCG_MANY);
+	user_swap_out(mem, 0, MEMCG_MANY);
+	user_swap_out(other, 0, MEMCG_MANY);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(a, "memory.stat", "swapcached"), 0L,
+			    "rule: what has left the swap cache is not counted there");
+	/* Nobody's fault: the reader is in no cgroup at all. */
+	swap_set_page_cluster(0);
+	for (page = 0; page < MEMCG_MANY; page++) {
+		folio = swap_read_slot(area, user_entry(mem, page));
+		KUNIT_ASSERT_NOT_NULL(test, folio);
+		folio_wait_locked(folio);
+		folio_put(folio);
+	}
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(a, "memory.stat", "swapcached"),
+			    MEMCG_MANY * (long)PAGE_SIZE,
+			    "rule: a page of the swap cache is counted for its own cgroup");
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(b, "memory.stat", "swapcached"), 0L,
+			    "rule: a page of the swap cache is counted for its own cgroup");
+	user_drop_cache(mem, 0, MEMCG_MANY);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(a, "memory.stat", "swapcached"), 0L,
+			    "rule: what has left the swap cache is not counted there");
 }
 
-/* A cgroup's share of the pool is full: what comes next makes the disk be used. */
-static void full_share_of_the_pool_uses_the_disk(struct kunit *test)
+/* memory.reclaim of a parent takes from its children. */
+static void reclaim_of_the_parent_swaps_the_child(struct kunit *test)
+{
+	struct memory_cgroup *parent = memory_cgroup_new(test);
+	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
+	struct user_memory *mem;
+
+	SWAP_REQUIRE(test, MEMORY_RECLAIM);
+	swap_area_on(test, &memcg_zram);
+	mem = memcg_memory(test, cgroup, 4 * MEMCG_MANY);
+	KUNIT_EXPECT_EQ(test, memory_cgroup_reclaim(parent, 128), 0);
+	KUNIT_EXPECT_GE_MSG(test, memcg_swapped(mem), 128U,
+			    "rule: memory.reclaim reclaims what it is asked for");
+	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"),
+			(long)memcg_swapped(mem) * (long)PAGE_SIZE);
+}
+
+/* With nowhere to swap to, memory.reclaim has nothing to take, and says so. */
+static void reclaim_without_swap_fails(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
 	struct user_memory *mem = memcg_memory(test, cgroup, MEMCG_MANY);
 
-	SWAP_REQUIRE(test, ZSWAP_MEMCG);
-	user_mix(mem, 0, MEMCG_MANY);
-	swap_kunit_set_zswap(true);
-	user_swap_out(mem, 0, MEMCG_MANY - 1);
-	KUNIT_EXPECT_GT_MSG(test, memory_cgroup_read(cgroup, "memory.zswap.current"), 0L,
-			    "rule: the pool's memory is charged to the page's cgroup");
-	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), 0U);
-	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.max", "4096"), 0);
-	user_page_out(mem, MEMCG_MANY - 1, 1);
-	KUNIT_EXPECT_GE_MSG(test, swap_decisions_count(area, SWAP_WRITE), 1U,
-			    "rule: the pool takes no more than memory.zswap.max");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	SWAP_REQUIRE(test, MEMORY_RECLAIM);
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "0"), 0);
+	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_reclaim(cgroup, 64), -EAGAIN,
+			    "rule: memory.reclaim says when it reclaims less than it is asked for");
+	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(mem), 0U,
+			    "rule: memory.swap.max=0 swaps nothing out");
+	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
 static struct kunit_case swap_memcg_cases[] = {
@@ -237,9 +323,12 @@ static struct kunit_case swap_memcg_cases[] = {
 	KUNIT_CASE(reclaim_swaps_the_cgroup),
 	KUNIT_CASE(cgroup_counts_its_zero_pages),
 	KUNIT_CASE(full_cgroup_wants_its_slots_back),
-	KUNIT_CASE(no_writeback_means_no_disk),
-	KUNIT_CASE(zswap_limit_goes_past_the_pool),
-	KUNIT_CASE(full_share_of_the_pool_uses_the_disk),
+	KUNIT_CASE(limit_of_the_parent_holds),
+	KUNIT_CASE(one_charge_fails),
+	KUNIT_CASE(removed_cgroup_leaves_its_slots_to_the_parent),
+	KUNIT_CASE(swap_cache_is_counted_for_its_cgroup),
+	KUNIT_CASE(reclaim_of_the_parent_swaps_the_child),
+	KUNIT_CASE(reclaim_without_swap_fails),
 	{}
 };
 

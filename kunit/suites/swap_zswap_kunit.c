@@ -19,7 +19,6 @@ static const struct zswap_device zswap_devices[] = {
 SWAP_PARAMS(zswap_device, zswap_devices);
 
 static const struct swap_area_config zswap_zram = { .disk = &FAKE_DISK_ZRAM };
-static const struct swap_area_config zswap_ssd = { .disk = &FAKE_DISK_SSD };
 
 static struct swap_area *zswap_area(struct kunit *test)
 {
@@ -130,29 +129,14 @@ static void page_that_does_not_compress(struct kunit *test)
 	user_swap_out(mem, 0, 1);
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(ZSWAP_INCOMPRESSIBLE) ? "A0:0 S0:0" :
 			      "A0:0 W0:0");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(SWAP_ZSWAP_INCOMPRESSIBLE),
+			    swap_has(ZSWAP_INCOMPRESSIBLE) ? 1ULL : 0ULL,
+			    "rule: a page kept as it is counts as such while it is in the pool");
 	KUNIT_EXPECT_TRUE_MSG(test, user_noise_intact(mem, 0, 7),
 			      "rule iv: what is read back is what was last written");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
-}
-
-/* A slot with a page in the swap cache that lives on after it is written. */
-static struct folio *zswap_cached(struct kunit *test)
-{
-	struct folio *folio;
-	swp_entry_t entry = swap_alloc_cached(test, &folio);
-
-	KUNIT_ASSERT_NE(test, entry.val, 0UL);
-	folio_lock(folio);
-	KUNIT_EXPECT_EQ(test, swap_dup_folio(folio), 0);
-	folio_unlock(folio);
-	return folio;
-}
-
-/* Not a page of one word: those may be kept outside the pool. */
-static void zswap_fill(struct folio *folio, u64 value)
-{
-	swap_folio_fill(folio, value);
-	((u64 *)folio_address(folio))[PAGE_SIZE / sizeof(u64) - 1] = ~value;
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(SWAP_ZSWAP_INCOMPRESSIBLE), 0ULL,
+			    "rule: a page kept as it is counts as such while it is in the pool");
 }
 
 /* What the slot's page reads, once it is out of the cache. */
@@ -174,12 +158,12 @@ static u64 zswap_read_back(struct kunit *test, struct swap_area *area, struct fo
 static void second_store_replaces_the_first(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
-	struct folio *folio = zswap_cached(test);
+	struct folio *folio = swap_alloc_owned(test);
 
-	zswap_fill(folio, 0x1111);
+	swap_folio_mix(folio, 0x1111);
 	swap_write_folio(folio);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 1UL);
-	zswap_fill(folio, 0x2222);
+	swap_folio_mix(folio, 0x2222);
 	swap_write_folio(folio);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
 			    "rule: the pool has one copy of a slot");
@@ -191,12 +175,12 @@ static void second_store_replaces_the_first(struct kunit *test)
 static void newer_copy_on_disk_wins(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
-	struct folio *folio = zswap_cached(test);
+	struct folio *folio = swap_alloc_owned(test);
 
-	zswap_fill(folio, 0x1111);
+	swap_folio_mix(folio, 0x1111);
 	swap_write_folio(folio);
 	swap_kunit_set_zswap(false);
-	zswap_fill(folio, 0x2222);
+	swap_folio_mix(folio, 0x2222);
 	swap_write_folio(folio);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
 			    "rule: a copy that is out of date leaves the pool");
@@ -208,15 +192,15 @@ static void newer_copy_on_disk_wins(struct kunit *test)
 static void newer_copy_refused_by_the_pool_wins(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
-	struct folio *folio = zswap_cached(test), *other = zswap_cached(test);
+	struct folio *folio = swap_alloc_owned(test), *other = swap_alloc_owned(test);
 
 	/* An empty pool is not full, whatever its limit. */
-	zswap_fill(other, 0x3333);
+	swap_folio_mix(other, 0x3333);
 	swap_write_folio(other);
-	zswap_fill(folio, 0x1111);
+	swap_folio_mix(folio, 0x1111);
 	swap_write_folio(folio);
 	swap_kunit_zswap_limit(0);
-	zswap_fill(folio, 0x2222);
+	swap_folio_mix(folio, 0x2222);
 	swap_write_folio(folio);
 	swap_kunit_zswap_settle();
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_zswap_has(swap_folio_entry(folio)),
@@ -229,7 +213,7 @@ static void newer_copy_refused_by_the_pool_wins(struct kunit *test)
 static void newer_zero_page_wins(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
-	struct folio *folio = zswap_cached(test);
+	struct folio *folio = swap_alloc_owned(test);
 
 	SWAP_REQUIRE(test, ZEROMAP);
 	swap_folio_fill(folio, 0x1111);
@@ -257,118 +241,6 @@ static void full_pool_refuses(struct kunit *test)
 			    "rule: a full pool takes nothing");
 	KUNIT_EXPECT_GE(test, swap_decisions_count(area, SWAP_WRITE), 1U);
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
-}
-
-/*
- * Writing back: a new page gets a second chance where a shrinker asks, then goes to its slot on the
- * disk, oldest first, and is read from there.
- */
-static void old_pages_are_written_back(struct kunit *test)
-{
-	struct swap_area *area = zswap_area(test);
-	struct user_memory *mem = user_memory_new(test, 3);
-	unsigned long back = swap_vmstat(ZSWPWB);
-
-	user_fill(mem, 0, 3);
-	user_mix(mem, 0, 3);
-	user_swap_out(mem, 0, 3);
-	swap_decisions_skip(test);
-	if (swap_has(ZSWAP_SHRINKER))
-		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(3), 0UL,
-				    "rule: a new page gets a second chance");
-	SWAP_EXPECT_DECISIONS(test, area, "");
-	swap_step(NULL, SWAP_NO_TARGET);
-	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(3), 3UL);
-	SWAP_EXPECT_DECISIONS(test, area, "W0:0+3");
-	SWAP_EXPECT_BIOS(test, area->disk, "W0:0 W0:1 W0:2");
-	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
-	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPWB) - back,
-			    swap_has(ZSWAP_WRITEBACK_COUNTED) ? 3UL : 0UL,
-			    "rule: each page written back counts once in ZSWPWB");
-	user_drop_cache(mem, 0, 3);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
-	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 3U);
-}
-
-static struct user_memory *reused_from, *reused_by;
-
-/* As memory is found for the writing back: the slot's owner goes, and another has the slot. */
-static bool slot_changes_hands(void)
-{
-	struct user_memory *mem = reused_by;
-
-	reused_by = NULL;
-	if (mem) {
-		user_memory_drop(reused_from);
-		user_page_out(mem, 0, 1);
-		user_drop_cache(mem, 0, 1);
-	}
-	return false;
-}
-
-/* A slot reused while its old page is about to be written back: the new page counts. */
-static void reused_slot_is_not_written_back(struct kunit *test)
-{
-	struct user_memory *old = user_memory_new(test, 1);
-	struct user_memory *mem = user_memory_at(test, 0x50000000, 1);
-
-	swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_ZRAM, .tail_slots = 1 });
-	swap_kunit_set_zswap(true);
-	user_fill(old, 0, 1);
-	user_mix(old, 0, 1);
-	user_fill(mem, 0, 1);
-	user_mix(mem, 0, 1);
-	user_swap_out(old, 0, 1);
-	/* The first look gives a new page a second chance. */
-	if (swap_has(ZSWAP_SHRINKER))
-		swap_kunit_zswap_write_back(1);
-	reused_from = old;
-	reused_by = mem;
-	swap_arm_seams(test)->fail_swapin_alloc = slot_changes_hands;
-	swap_kunit_zswap_write_back(1);
-	KUNIT_ASSERT_NULL_MSG(test, reused_by, "the case needs the page to be looked at");
-	KUNIT_ASSERT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_SWAPPED,
-			    "the case needs the slot to be reused");
-	/* The new page may be written back in the old one's place, never the old one. */
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
-}
-
-/* Writing back to a disk that fails: the page stays in memory. */
-static void failed_write_back_costs_no_data(struct kunit *test)
-{
-	struct swap_area *area = swap_area_on(test, &zswap_ssd);
-	struct user_memory *mem = user_memory_new(test, 1);
-
-	swap_kunit_set_zswap(true);
-	user_fill(mem, 0, 1);
-	user_mix(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
-	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
-	swap_kunit_zswap_write_back(1);
-	swap_kunit_zswap_write_back(1);
-	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
-	user_drop_cache(mem, 0, 1);
-	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 0),
-			      "rule: a page that could not be written stays in memory");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
-}
-
-/* A page somebody has in the swap cache is not written back from the pool. */
-static void cached_page_is_not_written_back(struct kunit *test)
-{
-	struct swap_area *area = zswap_area(test);
-	struct folio *folio = zswap_cached(test);
-
-	zswap_fill(folio, 0x1111);
-	swap_write_folio(folio);
-	swap_kunit_zswap_write_back(1);
-	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 0UL);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
-			    "rule: what is in the swap cache is not written back from the pool");
-	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
 /* A spoilt page is an I/O error, and no data. */
@@ -407,23 +279,435 @@ static void swapoff_empties_the_pool(struct kunit *test)
 			      "rule iv: what is read back is what was last written");
 }
 
-/* Every page read from the disk counts for the pool's protection, wanted or not. */
-static void reads_from_disk_are_counted(struct kunit *test)
-{
-	struct swap_area *area = swap_area_on(test, &zswap_ssd);
-	struct user_memory *mem = user_memory_new(test, 8);
-	long before;
+static struct {
+	enum swap_zswap_step step;
+	unsigned int in;	/* this one of those to come fails, and all after it */
+	int err;
+	unsigned int failed;
+} zswap_failing;
 
-	SWAP_REQUIRE(test, ZSWAP_SWAPIN_COUNT);
-	user_fill(mem, 0, 8);
-	user_swap_out(mem, 0, 4);
+static int zswap_step_fails(enum swap_zswap_step step)
+{
+	if (step != zswap_failing.step || !zswap_failing.in || --zswap_failing.in)
+		return 0;
+	zswap_failing.in = 1;
+	zswap_failing.failed++;
+	return zswap_failing.err;
+}
+
+static void zswap_fail(struct kunit *test, enum swap_zswap_step step, unsigned int nth, int err)
+{
+	zswap_failing.step = step;
+	zswap_failing.in = nth;
+	zswap_failing.err = err;
+	zswap_failing.failed = 0;
+	swap_arm_seams(test)->zswap_step = zswap_step_fails;
+}
+
+/* Each step of a store, how it fails, and where that is counted. */
+struct zswap_failure {
+	SWAP_PARAM_NAME;
+	enum swap_zswap_step step;
+	int err;
+	enum swap_zswap_counter counter;
+};
+
+static const struct zswap_failure zswap_failures[] = {
+	{ "no entry", SWAP_ZSWAP_ENTRY, -ENOMEM, SWAP_ZSWAP_ENTRY_FAIL },
+	{ "compressor fails", SWAP_ZSWAP_COMPRESS, -EINVAL, SWAP_ZSWAP_COMPRESS_FAIL },
+	{ "no memory in the pool", SWAP_ZSWAP_POOL, -ENOMEM, SWAP_ZSWAP_ALLOC_FAIL },
+	{ "too large for the pool", SWAP_ZSWAP_POOL, -ENOSPC, SWAP_ZSWAP_COMPRESS_POOR },
+	{ "no memory in the tree", SWAP_ZSWAP_TREE, -ENOMEM, SWAP_ZSWAP_ALLOC_FAIL },
+};
+
+SWAP_PARAMS(zswap_failure, zswap_failures);
+
+/*
+ * A store that fails: the page goes to the disk, its older copy is gone from the pool, and what
+ * the store had taken is given back. Only a compressor is done without, where pages may be kept
+ * as they are.
+ */
+static void failed_store_uses_the_disk(struct kunit *test)
+{
+	const struct zswap_failure *c = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	bool kept = c->step == SWAP_ZSWAP_COMPRESS && swap_has(ZSWAP_INCOMPRESSIBLE);
+	struct folio *folio = swap_alloc_owned(test);
+	bool counted = !kept && (c->counter != SWAP_ZSWAP_COMPRESS_FAIL ||
+				 swap_has(ZSWAP_COMPRESS_COUNTED));
+	u64 before;
+
 	swap_kunit_set_zswap(true);
-	user_swap_out(mem, 4, 4);
-	before = swap_kunit_disk_swapins();
+	swap_folio_mix(folio, 0x1111);
+	swap_write_folio(folio);
+	KUNIT_EXPECT_TRUE(test, swap_kunit_zswap_has(swap_folio_entry(folio)));
+	before = swap_kunit_zswap_counter(c->counter);
+	zswap_fail(test, c->step, 1, c->err);
+	swap_folio_mix(folio, 0x2222);
+	swap_write_folio(folio);
+	zswap_fail(test, c->step, 0, 0);
+	if (c->step == SWAP_ZSWAP_TREE && !swap_has(ZSWAP_SHRINKER))
+		kunit_skip(test, "an entry has its place in the tree with it");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_has(swap_folio_entry(folio)), kept,
+			    "rule: a copy that is out of date leaves the pool");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), kept ? 1UL : 0UL,
+			    "rule: a store that fails leaves nothing in the pool");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(c->counter) - before,
+			    counted ? 1ULL : 0ULL,
+			    "rule: a store that fails is counted once, where it failed");
+	swap_rule(test, "a page that zswap does not take is written to the disk");
+	SWAP_EXPECT_DECISIONS(test, area, kept ? "A0:0 S0:0 S0:0" : "A0:0 S0:0 W0:0");
+	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
+			    "rule iv: the newest copy of a page wins");
+}
+
+/* No memory for an area's tree: either the area is not switched on, or it is without zswap. */
+static void no_memory_for_the_tree(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &zswap_zram);
+	struct user_memory *mem = user_memory_new(test, 1);
+	int err;
+
+	swap_kunit_set_zswap(true);
+	zswap_fail(test, SWAP_ZSWAP_SETUP, 1, -ENOMEM);
+	err = swap_area_swapon(area, 0);
+	KUNIT_EXPECT_EQ(test, zswap_failing.failed, 1U);
+	zswap_fail(test, SWAP_ZSWAP_SETUP, 0, 0);
+	if (swap_has(ZSWAP_SHRINKER)) {
+		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM,
+				    "rule: no memory for zswap's tree is an error of swapon");
+		return;
+	}
+	KUNIT_ASSERT_EQ_MSG(test, err, 0, "rule: an area does without zswap's tree");
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0");
 	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
-	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 4U);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins() - before, 4L,
-			    "rule: what is read from the disk counts, what the pool serves does not");
+}
+
+/* Pages of the memory are swapped out until the pool takes so much memory. */
+static unsigned int zswap_fill_pool(struct user_memory *mem, unsigned long pool_pages)
+{
+	unsigned int page = 0;
+
+	while (page < mem->pages && swap_kunit_zswap_pool_pages() < pool_pages) {
+		user_fill_coarse(mem, page, 1);
+		user_swap_out(mem, page++, 1);
+	}
+	return page;
+}
+
+/* Does the pool take this page? */
+static bool zswap_takes(struct swap_area *area, struct user_memory *mem, unsigned int page)
+{
+	unsigned int before = swap_decisions_count(area, SWAP_ZSWAP_STORE);
+
+	user_fill(mem, page, 1);
+	user_page_out(mem, page, 1);
+	return swap_decisions_count(area, SWAP_ZSWAP_STORE) > before;
+}
+
+static bool no_memory(void)
+{
+	return true;
+}
+
+/*
+ * A pool that was full takes nothing until it has fallen to the accept threshold; one that was
+ * not takes pages up to its limit.
+ */
+static void full_pool_takes_again_at_the_threshold(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+					      .disk = &FAKE_DISK_ZRAM, .clusters = 12 });
+	unsigned long percent = totalram_pages() / 100;
+	struct user_memory *mem = user_memory_new(test, 4 * percent);
+	unsigned int page;
+	u64 hits;
+
+	/* Nothing is to be written back meanwhile. */
+	swap_arm_seams(test)->fail_swapin_alloc = no_memory;
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "enabled", "Y"), 0);
+	page = zswap_fill_pool(mem, percent + 1);
+	KUNIT_ASSERT_LT(test, page, mem->pages - 4);
+	swap_decisions_skip(test);
+	hits = swap_kunit_zswap_counter(SWAP_ZSWAP_LIMIT_HIT);
+
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "max_pool_percent", "1"), 0);
+	KUNIT_EXPECT_FALSE_MSG(test, zswap_takes(area, mem, page),
+			       "rule: a pool at max_pool_percent takes nothing");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_LIMIT_HIT) - hits, 1ULL);
+
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "max_pool_percent", "2"), 0);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "accept_threshold_percent", "25"), 0);
+	KUNIT_EXPECT_FALSE_MSG(test, zswap_takes(area, mem, page + 1),
+			       "rule: a pool that was full takes nothing above accept_threshold_percent");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_LIMIT_HIT) - hits, 1ULL);
+
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "accept_threshold_percent", "90"), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, zswap_takes(area, mem, page + 2),
+			      "rule: a pool that was full takes pages again below accept_threshold_percent");
+
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "accept_threshold_percent", "25"), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, zswap_takes(area, mem, page + 3),
+			      "rule: a pool that was not full knows no accept_threshold_percent");
+	swap_kunit_zswap_settle();
+	swap_arm_seams(test);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* A spoilt page asked for by readahead alone: it is not there, and the fault does not mind. */
+static void spoilt_neighbour_does_no_harm(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+					      .disk = &FAKE_DISK_SSD });
+	struct user_memory *mem = user_memory_new(test, 4);
+	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL);
+
+	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
+	swap_case_of(test)->data_lost = true;
+	swap_kunit_set_zswap(true);
+	user_fill(mem, 0, 4);
+	user_mix(mem, 0, 4);
+	user_swap_out(mem, 0, 4);
+	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 1)));
+	swap_kunit_set_vma_history(user_vma(mem), 0, 0, 6);
+	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 0) & VM_FAULT_ERROR, 0U,
+			    "rule: a spoilt neighbour is no error of the page that is wanted");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL) - failed, 1ULL);
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_zswap_has(user_entry(mem, 1)),
+			      "rule: a page that cannot be decompressed stays in the pool");
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 1), USER_PAGE_SWAPPED);
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+	user_memory_drop(mem);
+}
+
+/* Swapoff cannot have a spoilt page in memory: a marker stands for it, and the pool is empty. */
+static void swapoff_marks_a_spoilt_page(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 2);
+	struct swap_area *area = zswap_area(test);
+
+	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
+	swap_case_of(test)->data_lost = true;
+	user_fill(mem, 0, 2);
+	user_mix(mem, 0, 2);
+	user_swap_out(mem, 0, 2);
+	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 1)));
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
+	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
+	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 1), USER_PAGE_POISON,
+			    "rule: what swapoff could not read back is marked as lost");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
+	KUNIT_EXPECT_TRUE_MSG(test, user_fault(mem, 1) & VM_FAULT_ERROR,
+			      "rule: what swapoff could not read back is marked as lost");
+	user_memory_drop(mem);
+}
+
+/* Swapoff of one area leaves the pages of another in the pool. */
+static void swapoff_leaves_the_other_area_alone(struct kunit *test)
+{
+	struct swap_area *a = zswap_area(test), *b;
+	struct user_memory *mem = user_memory_new(test, 4);
+
+	user_fill(mem, 0, 4);
+	user_swap_out(mem, 0, 2);
+	b = swap_area_prepare(test, &zswap_zram);
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(b, SWAP_FLAG_PREFER | 100), 0);
+	swap_kunit_drain_hints();
+	user_swap_out(mem, 2, 2);
+	KUNIT_ASSERT_PTR_EQ(test, swap_area_of(test, user_entry(mem, 2)), b);
+	swap_decisions_skip(test);
+	/* Nothing is read ahead, from the other area say. */
+	swap_set_page_cluster(0);
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(a), 0);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 2UL,
+			    "rule: swapoff takes this area's pages out of the pool, and no others");
+	KUNIT_EXPECT_TRUE(test, swap_kunit_zswap_has(user_entry(mem, 2)));
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+/* The parameters, set while the system runs. */
+static void expect_param(struct kunit *test, const char *name, const char *expected)
+{
+	char value[32] = "";
+
+	KUNIT_EXPECT_EQ(test, zswap_param_get(name, value, sizeof(value)), 0);
+	KUNIT_EXPECT_STREQ(test, value, expected);
+}
+
+static void switched_on_and_off_while_running(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct user_memory *mem = user_memory_new(test, 3);
+
+	user_fill(mem, 0, 3);
+	expect_param(test, "enabled", "N");
+	KUNIT_EXPECT_EQ(test, zswap_param_set(test, "enabled", "Y"), 0);
+	expect_param(test, "enabled", "Y");
+	user_swap_out(mem, 0, 1);
+	KUNIT_EXPECT_NE_MSG(test, zswap_param_set(test, "enabled", "perhaps"), 0,
+			    "rule: enabled is yes or no");
+	user_swap_out(mem, 1, 1);
+	KUNIT_EXPECT_EQ(test, zswap_param_set(test, "enabled", "N"), 0);
+	user_swap_out(mem, 2, 1);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 A0:1 S0:1 A0:2 W0:2");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* A kernel that booted without zswap sets it up when it is first switched on. */
+static void switched_on_after_boot(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct user_memory *mem = user_memory_new(test, 2);
+
+	if (swap_kunit_zswap_ready())
+		kunit_skip(test,
+			   "zswap was set up at boot; KUNIT_ARGS=zswap.enabled=0 boots without");
+	user_fill(mem, 0, 2);
+	user_swap_out(mem, 0, 1);
+	KUNIT_ASSERT_EQ_MSG(test, zswap_param_set(test, "enabled", "Y"), 0,
+			    "rule: zswap can be switched on after boot");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_pools(), 1U);
+	user_swap_out(mem, 1, 1);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0 A0:1 S0:1");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+/* The other compressor of the two that the kernels under test have built in. */
+static const char *zswap_other_compressor(struct kunit *test, char *now, size_t size)
+{
+	KUNIT_ASSERT_EQ(test, zswap_param_get("compressor", now, size), 0);
+	return strcmp(now, "lzo") ? "lzo" : "lzo-rle";
+}
+
+/* Older pools without pages go as soon as nobody looks at them any more. */
+static void expect_pools(struct kunit *test, unsigned int expected)
+{
+	rcu_barrier();
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_pools(), expected,
+			    "rule: a pool that is not used any more lives as long as its pages");
+}
+
+/* Another compressor is for what is stored from then on: each page knows its own pool. */
+static void compressor_changes_under_stored_pages(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 4);
+	struct swap_area *area = zswap_area(test);
+	char before[32];
+	const char *other = zswap_other_compressor(test, before, sizeof(before));
+
+	user_fill(mem, 0, 4);
+	user_mix(mem, 0, 4);
+	user_swap_out(mem, 0, 2);
+	expect_pools(test, 1);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "compressor", other), 0);
+	expect_param(test, "compressor", other);
+	expect_pools(test, 2);
+	user_swap_out(mem, 2, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+	if (!zswap_keeps_loaded(area))
+		expect_pools(test, 1);
+	user_memory_drop(mem);
+	expect_pools(test, 1);
+}
+
+/* Back to the first compressor while it still has pages: their pool is the one in use again. */
+static void compressor_changes_back(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 4);
+	struct swap_area *area = zswap_area(test);
+	char before[32];
+	const char *other = zswap_other_compressor(test, before, sizeof(before));
+
+	user_fill(mem, 0, 4);
+	user_mix(mem, 0, 4);
+	user_swap_out(mem, 0, 2);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "compressor", other), 0);
+	expect_pools(test, 2);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "compressor", before), 0);
+	expect_pools(test, 1);
+	user_swap_out(mem, 2, 2);
+	expect_pools(test, 1);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 4U);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+/* No such compressor, or the one in use: nothing changes. */
+static void unknown_compressor_is_refused(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 1);
+	struct swap_area *area = zswap_area(test);
+	char before[32];
+
+	KUNIT_ASSERT_EQ(test, zswap_param_get("compressor", before, sizeof(before)), 0);
+	KUNIT_EXPECT_EQ_MSG(test, zswap_param_set(test, "compressor", "nonesuch"), -ENOENT,
+			    "rule: a compressor that is not there is refused");
+	expect_param(test, "compressor", before);
+	KUNIT_EXPECT_EQ(test, zswap_param_set(test, "compressor", before), 0);
+	expect_param(test, "compressor", before);
+	expect_pools(test, 1);
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0");
+}
+
+/* Whatever a new pool lacks memory for: the old one stays in use, and nothing is left behind. */
+static void no_memory_for_another_pool(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 1);
+	struct swap_area *area = zswap_area(test);
+	char before[32];
+	const char *other = zswap_other_compressor(test, before, sizeof(before));
+	unsigned int nth, failed;
+	int err = 0;
+
+	for (nth = 1; nth < 20; nth++) {
+		zswap_fail(test, SWAP_ZSWAP_SETUP, nth, -ENOMEM);
+		err = zswap_param_set(test, "compressor", other);
+		failed = zswap_failing.failed;
+		zswap_fail(test, SWAP_ZSWAP_SETUP, 0, 0);
+		if (!failed)
+			break;
+		KUNIT_EXPECT_NE_MSG(test, err, 0, "rule: allocation %u of a pool fails", nth);
+		expect_param(test, "compressor", before);
+		expect_pools(test, 1);
+	}
+	KUNIT_EXPECT_EQ_MSG(test, err, 0, "rule: a pool is made once no allocation fails");
+	KUNIT_EXPECT_GT_MSG(test, nth, 3U, "rule: a pool is made of several allocations");
+	expect_param(test, "compressor", other);
+	user_fill(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* The pool's allocator, where there is a choice. */
+static void allocator_changes_under_stored_pages(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 4);
+	struct swap_area *area = zswap_area(test);
+	char before[32];
+
+	if (zswap_param_get("zpool", before, sizeof(before)) == -ENOENT)
+		kunit_skip(test, "zswap has one allocator here");
+	KUNIT_EXPECT_EQ_MSG(test, zswap_param_set(test, "zpool", "nonesuch"), -ENOENT,
+			    "rule: an allocator that is not there is refused");
+	expect_param(test, "zpool", before);
+	user_fill(mem, 0, 4);
+	user_mix(mem, 0, 4);
+	user_swap_out(mem, 0, 2);
+	KUNIT_EXPECT_EQ(test, zswap_param_set(test, "zpool", "zsmalloc"), 0);
+	expect_param(test, "zpool", "zsmalloc");
+	expect_pools(test, strcmp(before, "zsmalloc") ? 2 : 1);
+	user_swap_out(mem, 2, 2);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 4U);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
 }
 
 static struct kunit_case swap_zswap_cases[] = {
@@ -438,13 +722,21 @@ static struct kunit_case swap_zswap_cases[] = {
 	KUNIT_CASE_PARAM(newer_copy_refused_by_the_pool_wins, zswap_device_gen_params),
 	KUNIT_CASE_PARAM(newer_zero_page_wins, zswap_device_gen_params),
 	KUNIT_CASE(full_pool_refuses),
-	KUNIT_CASE_PARAM(old_pages_are_written_back, zswap_device_gen_params),
-	KUNIT_CASE(reused_slot_is_not_written_back),
-	KUNIT_CASE(failed_write_back_costs_no_data),
-	KUNIT_CASE_PARAM(cached_page_is_not_written_back, zswap_device_gen_params),
 	KUNIT_CASE_PARAM(spoilt_page_is_a_bus_error, zswap_device_gen_params),
 	KUNIT_CASE_PARAM(swapoff_empties_the_pool, zswap_device_gen_params),
-	KUNIT_CASE(reads_from_disk_are_counted),
+	KUNIT_CASE_PARAM(failed_store_uses_the_disk, zswap_failure_gen_params),
+	KUNIT_CASE(no_memory_for_the_tree),
+	KUNIT_CASE(full_pool_takes_again_at_the_threshold),
+	KUNIT_CASE(spoilt_neighbour_does_no_harm),
+	KUNIT_CASE_PARAM(swapoff_marks_a_spoilt_page, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(swapoff_leaves_the_other_area_alone, zswap_device_gen_params),
+	KUNIT_CASE(switched_on_and_off_while_running),
+	KUNIT_CASE(switched_on_after_boot),
+	KUNIT_CASE_PARAM(compressor_changes_under_stored_pages, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(compressor_changes_back, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(unknown_compressor_is_refused, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(no_memory_for_another_pool, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(allocator_changes_under_stored_pages, zswap_device_gen_params),
 	{}
 };
 

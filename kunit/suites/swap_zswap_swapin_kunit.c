@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What counts as a read from the disk that a larger pool would have saved, and
+ * how the pool's shrinker makes it good: it leaves as many pages alone.
+ *
+ * The rule: each folio that has to be read from the device counts once, whether
+ * the fault was for it or readahead found it. The older rule: only the page the
+ * fault is for counts, whoever serves it, and where a synchronous device reads
+ * it alone not even that; whether it does when its window is larger than itself
+ * depends on where the kernel counts.
+ */
+#include "swap_fixture.h"
+
+#define SWAPIN_NEW	"every folio read from the device counts"
+#define SWAPIN_OLD	"only the page the fault is for counts"
+
+static const struct swap_area_config swapin_ssd = { .disk = &FAKE_DISK_SSD };
+static const struct swap_area_config swapin_zram = { .disk = &FAKE_DISK_ZRAM };
+static const struct swap_area_config swapin_hdd = { .disk = &FAKE_DISK_HDD };
+
+/* Memory of a cgroup of its own, where there are cgroups. */
+static struct user_memory *swapin_memory(struct kunit *test, unsigned long start,
+					 unsigned int pages, struct mem_cgroup **memcg)
+{
+	struct user_memory *mem;
+
+	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	*memcg = NULL;
+	if (IS_ENABLED(CONFIG_MEMCG)) {
+		struct memory_cgroup *cgroup = memory_cgroup_new(test);
+
+		*memcg = memory_cgroup_memcg(cgroup);
+		mem = user_memory_at(test, start, pages);
+		user_memory_join(mem, cgroup);
+	} else {
+		mem = user_memory_at(test, start, pages);
+	}
+	return mem;
+}
+
+#define SWAPIN_START	0x40000000UL
+
+/* One letter a page: on the disk, in the pool, zero, or on the disk and in the swap cache. */
+static void swapin_swap_out(struct user_memory *mem, struct swap_area *area, const char *where)
+{
+	struct folio *folio;
+	unsigned int page;
+
+	for (page = 0; where[page]; page++) {
+		swap_kunit_set_zswap(where[page] == 'P');
+		if (where[page] == 'Z')
+			user_write(mem, page, 0);
+		else
+			user_fill(mem, page, 1);
+		user_swap_out(mem, page, 1);
+	}
+	swap_set_page_cluster(0);
+	for (page = 0; where[page]; page++) {
+		if (where[page] != 'C')
+			continue;
+		folio = swap_read_slot(area, user_entry(mem, page));
+		KUNIT_ASSERT_NOT_NULL(mem->test, folio);
+		folio_wait_locked(folio);
+		folio_put(folio);
+	}
+	swap_set_page_cluster(3);
+	swap_decisions_skip(mem->test);
+}
+
+struct swapin {
+	SWAP_PARAM_NAME;
+	const char *where;	/* the pages of the window; the fault is for the fourth */
+	unsigned int reads;
+};
+
+static const struct swapin swapins[] = {
+	{ "all on the disk", "DDDDDDDD", 8 },
+	{ "some in the pool", "DPDDPDDD", 6 },
+	{ "target in the pool", "DDDPDDDD", 7 },
+	{ "all in the pool", "PPPPPPPP", 0 },
+	{ "some zero", "ZDZDDDDZ", 5 },
+	{ "target zero", "DDDZDDDD", 7 },
+	{ "some cached", "CCDDDDCC", 4 },
+	{ "target alone on the disk", "PZPDCPPZ", 1 },
+};
+
+SWAP_PARAMS(swapin, swapins);
+
+static void expect_window_counts(struct kunit *test, struct swap_area *area, unsigned int reads,
+				 long counted)
+{
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), reads);
+	if (swap_has(ZSWAP_SWAPIN_COUNT))
+		KUNIT_EXPECT_EQ_MSG(test, counted, (long)reads, "rule: " SWAPIN_NEW);
+	else
+		KUNIT_EXPECT_TRUE_MSG(test, counted == 0 || counted == 1,
+				      "rule: " SWAPIN_OLD ", counted were %ld", counted);
+}
+
+/* VMA readahead, a window of eight. */
+static void vma_window_counts(struct kunit *test)
+{
+	const struct swapin *c = swap_param(test);
+	struct mem_cgroup *memcg;
+	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 8, &memcg);
+	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	long before;
+
+	swapin_swap_out(mem, area, c->where);
+	before = swap_kunit_disk_swapins(memcg);
+	swap_kunit_set_vma_history(user_vma(mem), 0, 0, 6);
+	user_fault(mem, 3);
+	expect_window_counts(test, area, c->reads, swap_kunit_disk_swapins(memcg) - before);
+}
+
+/* Cluster readahead, the same. */
+static void cluster_window_counts(struct kunit *test)
+{
+	const struct swapin *c = swap_param(test);
+	struct mem_cgroup *memcg;
+	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 8, &memcg);
+	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	long before;
+
+	swapin_swap_out(mem, area, c->where);
+	before = swap_kunit_disk_swapins(memcg);
+	swap_kunit_set_vma_readahead(false);
+	swap_kunit_set_readahead_hits(6);
+	user_fault(mem, 3);
+	expect_window_counts(test, area, c->reads, swap_kunit_disk_swapins(memcg) - before);
+}
+
+/* One page by itself, from each device and each place. */
+struct swapin_alone {
+	SWAP_PARAM_NAME;
+	const struct swap_area_config *area;
+	const char *where;
+	bool now, before;	/* counts, by the rule and by the older one */
+};
+
+static const struct swapin_alone swapins_alone[] = {
+	{ "ssd, disk", &swapin_ssd, "D", true, true },
+	{ "ssd, pool", &swapin_ssd, "P", false, true },
+	{ "ssd, zero", &swapin_ssd, "Z", false, true },
+	{ "ssd, cache", &swapin_ssd, "C", false, false },
+	{ "hdd, disk", &swapin_hdd, "D", true, true },
+	{ "hdd, pool", &swapin_hdd, "P", false, true },
+	{ "hdd, zero", &swapin_hdd, "Z", false, true },
+	{ "zram, disk", &swapin_zram, "D", true, false },
+	{ "zram, pool", &swapin_zram, "P", false, false },
+	{ "zram, zero", &swapin_zram, "Z", false, false },
+};
+
+SWAP_PARAMS(swapin_alone, swapins_alone);
+
+static void page_alone_counts(struct kunit *test)
+{
+	const struct swapin_alone *c = swap_param(test);
+	struct mem_cgroup *memcg;
+	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 1, &memcg);
+	struct swap_area *area = swap_area_on(test, c->area);
+	long before;
+
+	swapin_swap_out(mem, area, c->where);
+	before = swap_kunit_disk_swapins(memcg);
+	swap_set_page_cluster(0);
+	user_fault(mem, 0);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), *c->where == 'D' ? 1U : 0U);
+	if (swap_has(ZSWAP_SWAPIN_COUNT))
+		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, (long)c->now,
+				    "rule: " SWAPIN_NEW);
+	else
+		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, (long)c->before,
+				    "rule: " SWAPIN_OLD);
+}
+
+/* A read that fails was one all the same. */
+static void failed_read_counts(struct kunit *test)
+{
+	struct mem_cgroup *memcg;
+	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 1, &memcg);
+	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	long before;
+
+	swap_case_of(test)->data_lost = true;
+	swapin_swap_out(mem, area, "D");
+	before = swap_kunit_disk_swapins(memcg);
+	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
+	swap_set_page_cluster(0);
+	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, 1L,
+			    "rule: a read counts when it is asked for");
+	user_memory_drop(mem);
+}
+
+/* Swapoff reads page by page, each for itself. */
+static void swapoff_counts(struct kunit *test)
+{
+	struct mem_cgroup *memcg;
+	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 4, &memcg);
+	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	long before;
+
+	swapin_swap_out(mem, area, "DDDD");
+	before = swap_kunit_disk_swapins(memcg);
+	swap_set_page_cluster(0);
+	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, 4L,
+			    "rule: what swapoff reads from the device counts");
+}
+
+/* A neighbour's read is its own cgroup's, not that of whose fault it was. */
+static void neighbour_counts_for_its_own_cgroup(struct kunit *test)
+{
+	struct mem_cgroup *of_mem, *of_other;
+	struct user_memory *mem, *other;
+	struct swap_area *area;
+	long before, before_other;
+
+	if (!IS_ENABLED(CONFIG_MEMCG))
+		kunit_skip(test, "CONFIG_MEMCG is not set");
+	mem = swapin_memory(test, SWAPIN_START, 1, &of_mem);
+	other = swapin_memory(test, SWAPIN_START + 0x10000000, 3, &of_other);
+	area = swap_area_on(test, &swapin_ssd);
+	swapin_swap_out(mem, area, "D");
+	swapin_swap_out(other, area, "DDD");
+	before = swap_kunit_disk_swapins(of_mem);
+	before_other = swap_kunit_disk_swapins(of_other);
+	swap_kunit_set_vma_readahead(false);
+	swap_kunit_set_readahead_hits(2);
+	user_fault(mem, 0);
+	expect_window_counts(test, area, 4, swap_kunit_disk_swapins(of_mem) - before +
+			     swap_kunit_disk_swapins(of_other) - before_other);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:0+4!0");
+	if (swap_has(ZSWAP_SWAPIN_COUNT))
+		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(of_mem) - before, 1L,
+				    "rule: a read counts for the cgroup whose page it is");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(of_other) - before_other,
+			    swap_has(ZSWAP_SWAPIN_COUNT) ? 3L : 0L,
+			    "rule: a read counts for the cgroup whose page it is");
+}
+
+#define POOL_PAGES	16
+
+/* A pool of pages that are due, and as many pages on the disk as are wanted. */
+static struct user_memory *pool_and_disk(struct kunit *test, struct swap_area *area,
+					 unsigned int on_disk, struct mem_cgroup **memcg)
+{
+	struct user_memory *mem;
+	unsigned int page;
+
+	if (!IS_ENABLED(CONFIG_MEMCG))
+		kunit_skip(test, "CONFIG_MEMCG is not set");
+	mem = swapin_memory(test, SWAPIN_START, on_disk + POOL_PAGES, memcg);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "Y"), 0);
+	for (page = 0; page < on_disk; page++) {
+		user_fill(mem, page, 1);
+		user_swap_out(mem, page, 1);
+	}
+	swap_kunit_set_zswap(true);
+	user_fill_coarse(mem, on_disk, POOL_PAGES);
+	user_swap_out(mem, on_disk, POOL_PAGES);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back_of(*memcg, POOL_PAGES), 0UL);
+	swap_decisions_skip(test);
+	return mem;
+}
+
+struct protection {
+	SWAP_PARAM_NAME;
+	unsigned int reads;
+};
+
+static const struct protection protections[] = {
+	{ "none read", 0 }, { "one read", 1 }, { "half of it read", POOL_PAGES / 2 },
+	{ "as many read", POOL_PAGES }, { "more read", POOL_PAGES + 4 },
+};
+
+SWAP_PARAMS(protection, protections);
+
+/*
+ * As many pages of the pool as were read are not for the shrinker, once; what is more than the
+ * pool has is made good the next time. What is left is as much as the pool's memory saves.
+ */
+static void reads_protect_the_pool(struct kunit *test)
+{
+	const struct protection *c = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	unsigned long all, made_good = min_t(unsigned int, c->reads, POOL_PAGES), later;
+	struct mem_cgroup *memcg;
+	struct user_memory *mem = pool_and_disk(test, area, c->reads, &memcg);
+	unsigned int page;
+
+	all = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL);
+	KUNIT_EXPECT_GE_MSG(test, all, POOL_PAGES / 3UL,
+			    "rule: the shrinker may write as many pages as the pool takes memory");
+	KUNIT_EXPECT_LE(test, all, POOL_PAGES * 2UL / 3);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrinkable(memcg, GFP_NOIO), 0UL,
+			    "rule: the shrinker writes, and so keeps out where no I/O may be");
+	swap_set_page_cluster(0);
+	for (page = 0; page < c->reads; page++)
+		user_fault(mem, page);
+	KUNIT_EXPECT_EQ(test, swap_kunit_disk_swapins(memcg), (long)c->reads);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL),
+			    (POOL_PAGES - made_good) * all / POOL_PAGES,
+			    "rule: the shrinker spares a page for each one read from the disk");
+	later = c->reads - made_good;
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg), (long)later,
+			    "rule: what the shrinker has made good is forgotten, the rest is not");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL),
+			    (POOL_PAGES - later) * all / POOL_PAGES,
+			    "rule: what the shrinker has made good is forgotten, the rest is not");
+	KUNIT_EXPECT_EQ(test, swap_kunit_disk_swapins(memcg), 0L);
+}
+
+/* A window read from the disk, then the shrinker: the fewer it writes, the more count. */
+static void window_protects_the_pool(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct mem_cgroup *memcg;
+	struct user_memory *mem = pool_and_disk(test, area, 8, &memcg);
+	unsigned long all = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL), nr;
+	unsigned int counted;
+
+	swap_kunit_set_vma_history(user_vma(mem), 0, 0, 6);
+	user_fault(mem, 3);
+	counted = swap_kunit_disk_swapins(memcg);
+	expect_window_counts(test, area, 8, counted);
+	SWAP_EXPECT_DECISIONS(test, area, "R0:0+8!3");
+	nr = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL);
+	KUNIT_EXPECT_EQ_MSG(test, nr, (POOL_PAGES - counted) * all / POOL_PAGES,
+			    "rule: the shrinker spares a page for each one read from the disk");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(memcg, nr), nr);
+	swap_rule(test, "the shrinker spares a page for each one read from the disk");
+	SWAP_EXPECT_DECISIONS(test, area, "W0:8+%lu", nr);
+}
+
+static struct kunit_case swap_zswap_swapin_cases[] = {
+	KUNIT_CASE_PARAM(vma_window_counts, swapin_gen_params),
+	KUNIT_CASE_PARAM(cluster_window_counts, swapin_gen_params),
+	KUNIT_CASE_PARAM(page_alone_counts, swapin_alone_gen_params),
+	KUNIT_CASE(failed_read_counts),
+	KUNIT_CASE(swapoff_counts),
+	KUNIT_CASE(neighbour_counts_for_its_own_cgroup),
+	KUNIT_CASE_PARAM(reads_protect_the_pool, protection_gen_params),
+	KUNIT_CASE(window_protects_the_pool),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_zswap_swapin, swap_zswap_swapin_cases);
+
+MODULE_DESCRIPTION("KUnit suite of zswap's protection by swap-ins");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zswap.c: what leaves the pool for the disk, in which order, and what does not.
+ */
+#include "swap_fixture.h"
+#include <linux/shrinker.h>
+
+struct zswap_device {
+	SWAP_PARAM_NAME;
+	struct swap_area_config area;
+};
+
+static const struct zswap_device zswap_devices[] = {
+	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
+	{ "ssd", { .disk = &FAKE_DISK_SSD } },
+	{ "hdd", { .disk = &FAKE_DISK_HDD } },
+};
+
+SWAP_PARAMS(zswap_device, zswap_devices);
+
+static const struct swap_area_config zswap_zram = { .disk = &FAKE_DISK_ZRAM };
+static const struct swap_area_config zswap_ssd = { .disk = &FAKE_DISK_SSD };
+
+static struct swap_area *zswap_area(struct kunit *test)
+{
+	const struct zswap_device *device = swap_param(test);
+
+	swap_kunit_set_zswap(true);
+	return swap_area_on(test, &device->area);
+}
+
+/* Pages of the pool, no longer new where that matters. */
+static struct user_memory *zswap_old_pages(struct kunit *test, unsigned int nr)
+{
+	struct user_memory *mem = user_memory_new(test, nr);
+
+	swap_kunit_set_zswap(true);
+	user_fill(mem, 0, nr);
+	user_mix(mem, 0, nr);
+	user_swap_out(mem, 0, nr);
+	/* The first look gives a new page a second chance. */
+	if (swap_has(ZSWAP_SHRINKER))
+		KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(nr), 0UL);
+	swap_decisions_skip(test);
+	swap_step(NULL, SWAP_NO_TARGET);
+	return mem;
+}
+
+/*
+ * Writing back: a new page gets a second chance where a shrinker asks, then goes to its slot on the
+ * disk, oldest first, and is read from there.
+ */
+static void old_pages_are_written_back(struct kunit *test)
+{
+	struct swap_area *area = zswap_area(test);
+	struct user_memory *mem = user_memory_new(test, 3);
+	unsigned long back = swap_vmstat(ZSWPWB);
+
+	user_fill(mem, 0, 3);
+	user_mix(mem, 0, 3);
+	user_swap_out(mem, 0, 3);
+	swap_decisions_skip(test);
+	if (swap_has(ZSWAP_SHRINKER))
+		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(3), 0UL,
+				    "rule: a new page gets a second chance");
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	swap_step(NULL, SWAP_NO_TARGET);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(3), 3UL);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:0+3");
+	SWAP_EXPECT_BIOS(test, area->disk, "W0:0 W0:1 W0:2");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPWB) - back,
+			    swap_has(ZSWAP_WRITEBACK_COUNTED) ? 3UL : 0UL,
+			    "rule: each page written back counts once in ZSWPWB");
+	user_drop_cache(mem, 0, 3);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 3U);
+}
+
+static struct user_memory *reused_from, *reused_by;
+
+/* As memory is found for the writing back: the slot's owner goes, and another has the slot. */
+static bool slot_changes_hands(void)
+{
+	struct user_memory *mem = reused_by;
+
+	reused_by = NULL;
+	if (mem) {
+		user_memory_drop(reused_from);
+		user_page_out(mem, 0, 1);
+		user_drop_cache(mem, 0, 1);
+	}
+	return false;
+}
+
+/* A slot reused while its old page is about to be written back: the new page counts. */
+static void reused_slot_is_not_written_back(struct kunit *test)
+{
+	struct user_memory *old = user_memory_new(test, 1);
+	struct user_memory *mem = user_memory_at(test, 0x50000000, 1);
+
+	swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_ZRAM, .tail_slots = 1 });
+	swap_kunit_set_zswap(true);
+	user_fill(old, 0, 1);
+	user_mix(old, 0, 1);
+	user_fill(mem, 0, 1);
+	user_mix(mem, 0, 1);
+	user_swap_out(old, 0, 1);
+	/* The first look gives a new page a second chance. */
+	if (swap_has(ZSWAP_SHRINKER))
+		swap_kunit_zswap_write_back(1);
+	reused_from = old;
+	reused_by = mem;
+	swap_arm_seams(test)->fail_swapin_alloc = slot_changes_hands;
+	swap_kunit_zswap_write_back(1);
+	KUNIT_ASSERT_NULL_MSG(test, reused_by, "the case needs the page to be looked at");
+	KUNIT_ASSERT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_SWAPPED,
+			    "the case needs the slot to be reused");
+	/* The new page may be written back in the old one's place, never the old one. */
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+/* Writing back to a disk that fails: the page stays in memory. */
+static void failed_write_back_costs_no_data(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zswap_ssd);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	swap_kunit_set_zswap(true);
+	user_fill(mem, 0, 1);
+	user_mix(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
+	swap_kunit_zswap_write_back(1);
+	swap_kunit_zswap_write_back(1);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
+	user_drop_cache(mem, 0, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 0),
+			      "rule: a page that could not be written stays in memory");
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* A page somebody has in the swap cache is not written back from the pool. */
+static void cached_page_is_not_written_back(struct kunit *test)
+{
+	struct swap_area *area = zswap_area(test);
+	struct folio *folio = swap_alloc_owned(test);
+
+	swap_folio_mix(folio, 0x1111);
+	swap_write_folio(folio);
+	swap_kunit_zswap_write_back(1);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 0UL);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
+			    "rule: what is in the swap cache is not written back from the pool");
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+}
+
+/* Looked at one by one: the oldest goes first, and a page stored since then is not yet due. */
+static void oldest_page_goes_first(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct user_memory *mem = zswap_old_pages(test, 4);
+
+	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	user_fault(mem, 0);
+	user_fill(mem, 0, 1);
+	user_mix(mem, 0, 1);
+	user_swap_out(mem, 0, 1);
+	swap_decisions_skip(test);
+	swap_step(NULL, SWAP_NO_TARGET);
+	swap_rule(test, "the oldest page is written back first, the newest last");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 1UL);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:1");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 1UL);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:2");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(2), 1UL,
+			    "rule: a new page gets a second chance");
+	SWAP_EXPECT_DECISIONS(test, area, "W0:3");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 1UL);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:4");
+}
+
+static bool no_memory(void)
+{
+	return true;
+}
+
+/* No memory to decompress into: the page stays in the pool, and that is counted. */
+struct zswap_lack {
+	SWAP_PARAM_NAME;
+	size_t hook;
+};
+
+static const struct zswap_lack zswap_lacks[] = {
+	{ "no folio", offsetof(struct swap_seams, fail_swapin_alloc) },
+	{ "no charge", offsetof(struct swap_seams, fail_swapin_charge) },
+};
+
+SWAP_PARAMS(zswap_lack, zswap_lacks);
+
+static void no_memory_to_write_back(struct kunit *test)
+{
+	const struct zswap_lack *lack = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct user_memory *mem = zswap_old_pages(test, 1);
+	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_RECLAIM_FAIL);
+	u64 written = swap_kunit_zswap_counter(SWAP_ZSWAP_WRITTEN_BACK);
+
+	*(bool (**)(void))((void *)swap_arm_seams(test) + lack->hook) = no_memory;
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 0UL);
+	swap_arm_seams(test);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
+			    "rule: what cannot be written back stays in the pool");
+	if (swap_has(ZSWAP_SHRINKER))
+		KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_RECLAIM_FAIL) - failed,
+				1ULL);
+	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 0));
+	SWAP_EXPECT_BIOS(test, area->disk, "");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(1), 1UL,
+			    "rule: what could not be written back is tried again");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_WRITTEN_BACK) - written, 1ULL);
+	SWAP_EXPECT_BIOS(test, area->disk, "W0:0");
+}
+
+/* A spoilt page is not written over what the disk has. */
+static void spoilt_page_is_not_written_back(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zswap_ssd);
+	struct user_memory *mem;
+	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL);
+
+	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
+	swap_case_of(test)->data_lost = true;
+	mem = zswap_old_pages(test, 2);
+	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 0)));
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(2), 1UL);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:1");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL) - failed, 1ULL);
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_zswap_has(user_entry(mem, 0)),
+			      "rule: a page that cannot be decompressed stays in the pool");
+	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
+			       "rule: a page that cannot be decompressed is not in the swap cache");
+	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
+	user_memory_drop(mem);
+}
+
+/* A page that is kept as it is goes to the disk as it is. */
+static void incompressible_page_is_written_back(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	SWAP_REQUIRE(test, ZSWAP_INCOMPRESSIBLE);
+	swap_kunit_set_zswap(true);
+	user_write_noise(mem, 0, 9);
+	user_swap_out(mem, 0, 1);
+	swap_kunit_zswap_write_back(1);
+	swap_step(NULL, SWAP_NO_TARGET);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 1UL);
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 W0:0");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(SWAP_ZSWAP_INCOMPRESSIBLE), 0ULL,
+			    "rule: a page kept as it is counts as such while it is in the pool");
+	user_drop_cache(mem, 0, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, user_noise_intact(mem, 0, 9),
+			      "rule iv: what is read back is what was last written");
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 1U);
+}
+
+/*
+ * The shrinker, as reclaim asks it: it stops at the first page that somebody has in the swap
+ * cache, since that is where the pages in use begin.
+ */
+static void shrinker_stops_at_a_cached_page(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct folio *folio = swap_alloc_owned(test);
+	struct user_memory *mem;
+
+	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "Y"), 0);
+	swap_kunit_set_zswap(true);
+	swap_folio_mix(folio, 0x1111);
+	swap_write_folio(folio);
+	mem = zswap_old_pages(test, 3);
+	/* The cached page was older, and looked at before the others were stored. */
+	swap_kunit_zswap_write_back(1);
+	swap_decisions_skip(test);
+	swap_rule(test, "shrinking ends at a page that is in the swap cache");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(NULL, 4), SHRINK_STOP);
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* What the shrinker is told to look at it writes back, where it may at all. */
+static void shrinker_writes_what_it_looks_at(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct user_memory *mem;
+
+	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	mem = zswap_old_pages(test, 4);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "N"), 0);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrink(NULL, 3), SHRINK_STOP,
+			    "rule: a shrinker that is switched off writes nothing");
+	SWAP_EXPECT_DECISIONS(test, area, "");
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "Y"), 0);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(NULL, 3), 3UL);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:0+3");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(NULL, 3), 1UL);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrink(NULL, 3), SHRINK_STOP,
+			    "rule: a shrinker that finds nothing says so");
+	user_drop_cache(mem, 0, 4);
+	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+}
+
+/* One limit hit after the other, until the worker has the pool small enough. */
+static unsigned int zswap_hit_the_limit(struct user_memory *mem, unsigned int page,
+					unsigned long pool_pages)
+{
+	unsigned int times = 0;
+
+	while (swap_kunit_zswap_pool_pages() > pool_pages && times++ < 400) {
+		user_fill(mem, page, 1);
+		user_page_out(mem, page, 1);
+		swap_kunit_zswap_settle();
+	}
+	return times;
+}
+
+/* A full pool is written back, from its oldest page on, down to the accept threshold. */
+static void full_pool_is_written_back_to_the_threshold(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+					      .disk = &FAKE_DISK_ZRAM, .clusters = 12 });
+	unsigned long percent = totalram_pages() / 100, threshold = percent / 2;
+	struct user_memory *mem = user_memory_new(test, 4 * percent);
+	unsigned int page = 0;
+
+	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	swap_kunit_set_zswap(true);
+	while (page < mem->pages - 1 && swap_kunit_zswap_pool_pages() <= percent) {
+		user_fill_coarse(mem, page, 1);
+		user_swap_out(mem, page++, 1);
+	}
+	KUNIT_ASSERT_LT(test, page, mem->pages - 1);
+	swap_decisions_skip(test);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "max_pool_percent", "1"), 0);
+	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "accept_threshold_percent", "50"), 0);
+	KUNIT_EXPECT_GT(test, zswap_hit_the_limit(mem, page, threshold), 0U);
+	KUNIT_EXPECT_LE_MSG(test, swap_kunit_zswap_pool_pages(), threshold,
+			    "rule: a full pool is shrunk to accept_threshold_percent");
+	KUNIT_EXPECT_GE_MSG(test, swap_kunit_zswap_pool_pages(), threshold * 9 / 10,
+			    "rule: a full pool is shrunk no further than accept_threshold_percent");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_zswap_has(user_entry(mem, 0)),
+			       "rule: the oldest page is written back first, the newest last");
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_zswap_has(user_entry(mem, page - 1)),
+			      "rule: the oldest page is written back first, the newest last");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+	KUNIT_EXPECT_GT(test, swap_decisions_count(area, SWAP_READ), 0U);
+}
+
+static struct kunit_case swap_zswap_writeback_cases[] = {
+	KUNIT_CASE_PARAM(old_pages_are_written_back, zswap_device_gen_params),
+	KUNIT_CASE(oldest_page_goes_first),
+	KUNIT_CASE(reused_slot_is_not_written_back),
+	KUNIT_CASE(failed_write_back_costs_no_data),
+	KUNIT_CASE_PARAM(cached_page_is_not_written_back, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(no_memory_to_write_back, zswap_lack_gen_params),
+	KUNIT_CASE(spoilt_page_is_not_written_back),
+	KUNIT_CASE(incompressible_page_is_written_back),
+	KUNIT_CASE(shrinker_stops_at_a_cached_page),
+	KUNIT_CASE(shrinker_writes_what_it_looks_at),
+	KUNIT_CASE(full_pool_is_written_back_to_the_threshold),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_zswap_writeback, swap_zswap_writeback_cases);
+
+MODULE_DESCRIPTION("KUnit suite of zswap's writing back");
+MODULE_LICENSE("GPL");

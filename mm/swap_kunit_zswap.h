@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Seams at what zswap.c asks of others to store a page or to make a pool: each
+ * can be made to fail. Included last before the real file; they pass straight
+ * through unless a case has armed them.
+ */
+#ifndef _MM_SWAP_KUNIT_ZSWAP_H
+#define _MM_SWAP_KUNIT_ZSWAP_H
+
+#include <crypto/acompress.h>
+#include <linux/cpu.h>
+#include <linux/crypto.h>
+#include <linux/list_lru.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/percpu-refcount.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <linux/xarray.h>
+#include <linux/zsmalloc.h>
+#if __has_include(<linux/zpool.h>)
+#include <linux/zpool.h>
+#endif
+#include "swap_kunit_seams.h"
+
+#define SWAP_SEAM_ZSWAP_ALLOC(name, step, proto, args)				\
+static inline __maybe_unused void *swap_seam_zswap_##name proto		\
+{										\
+	return swap_seam_zswap_step(step) ? NULL : name args;			\
+}
+
+SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc_node, SWAP_ZSWAP_ENTRY,
+		      (struct kmem_cache *cache, gfp_t gfp, int nid), (cache, gfp, nid))
+SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc, SWAP_ZSWAP_ENTRY,
+		      (struct kmem_cache *cache, gfp_t gfp), (cache, gfp))
+SWAP_SEAM_ZSWAP_ALLOC(kzalloc, SWAP_ZSWAP_SETUP, (size_t size, gfp_t gfp), (size, gfp))
+SWAP_SEAM_ZSWAP_ALLOC(kvcalloc, SWAP_ZSWAP_SETUP,
+		      (size_t n, size_t size, gfp_t gfp), (n, size, gfp))
+SWAP_SEAM_ZSWAP_ALLOC(kmalloc_node, SWAP_ZSWAP_SETUP,
+		      (size_t size, gfp_t gfp, int nid), (size, gfp, nid))
+SWAP_SEAM_ZSWAP_ALLOC(acomp_request_alloc, SWAP_ZSWAP_SETUP, (struct crypto_acomp *tfm), (tfm))
+
+static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, size_t align,
+								   gfp_t gfp)
+{
+	return swap_seam_zswap_step(SWAP_ZSWAP_SETUP) ? NULL :
+	       __alloc_percpu_gfp(size, align, gfp);
+}
+
+#undef kmem_cache_alloc_node
+#undef kmem_cache_alloc
+#undef kzalloc
+#undef kzalloc_obj
+#undef kvcalloc
+#undef kvzalloc_objs
+#undef kmalloc_node
+#undef acomp_request_alloc
+#undef alloc_percpu
+#undef alloc_percpu_gfp
+
+#define kmem_cache_alloc_node(cache, gfp, nid) \
+	swap_seam_zswap_kmem_cache_alloc_node(cache, gfp, nid)
+#define kmem_cache_alloc(cache, gfp)		swap_seam_zswap_kmem_cache_alloc(cache, gfp)
+#define kzalloc(size, gfp)			swap_seam_zswap_kzalloc(size, gfp)
+#define kzalloc_obj(obj)			swap_seam_zswap_kzalloc(sizeof(obj), GFP_KERNEL)
+#define kvcalloc(n, size, gfp)			swap_seam_zswap_kvcalloc(n, size, gfp)
+#define kvzalloc_objs(obj, n)			swap_seam_zswap_kvcalloc(n, sizeof(obj), GFP_KERNEL)
+#define kmalloc_node(size, gfp, nid)		swap_seam_zswap_kmalloc_node(size, gfp, nid)
+#define acomp_request_alloc(tfm)		swap_seam_zswap_acomp_request_alloc(tfm)
+#define alloc_percpu_gfp(type, gfp) \
+	((typeof(type) __percpu *)swap_seam_zswap_percpu(sizeof(type), __alignof__(type), gfp))
+#define alloc_percpu(type)	alloc_percpu_gfp(type, GFP_KERNEL)
+
+/* A step that gives an error, or what stands for one. */
+#define SWAP_SEAM_ZSWAP_STEP(step, failed, call)				\
+({										\
+	int __err = swap_seam_zswap_step(step);					\
+										\
+	__err ? (failed) : (call);						\
+})
+
+#define crypto_acomp_compress(req) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_COMPRESS, __err, crypto_acomp_compress(req))
+#define crypto_comp_compress(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_COMPRESS, __err, crypto_comp_compress(__VA_ARGS__))
+#define zs_malloc(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_POOL, (unsigned long)__err, zs_malloc(__VA_ARGS__))
+#define zpool_malloc(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_POOL, __err, zpool_malloc(__VA_ARGS__))
+#define xa_store(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_TREE, xa_mk_internal(__err), xa_store(__VA_ARGS__))
+#define memcg_list_lru_alloc(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_LRU, __err, memcg_list_lru_alloc(__VA_ARGS__))
+#define zs_create_pool(name) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, NULL, zs_create_pool(name))
+#define zpool_create_pool(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, NULL, zpool_create_pool(__VA_ARGS__))
+#define crypto_alloc_acomp_node(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, ERR_PTR(__err),		\
+			     crypto_alloc_acomp_node(__VA_ARGS__))
+#define crypto_alloc_comp(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, ERR_PTR(__err), crypto_alloc_comp(__VA_ARGS__))
+#define percpu_ref_init(...) \
+	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, __err, percpu_ref_init(__VA_ARGS__))
+
+#endif /* _MM_SWAP_KUNIT_ZSWAP_H */
