@@ -25,6 +25,8 @@ static struct user_memory *swapin_memory(struct kunit *test, unsigned long start
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	kunit_info(test, "the rule here: %s",
+		   swap_has(ZSWAP_SWAPIN_COUNT) ? SWAPIN_NEW : SWAPIN_OLD);
 	*memcg = NULL;
 	if (IS_ENABLED(CONFIG_MEMCG)) {
 		struct memory_cgroup *cgroup = memory_cgroup_new(test);
@@ -334,6 +336,33 @@ static void window_protects_the_pool(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "W0:8+%lu", nr);
 }
 
+/* Pages that the pool itself serves are no reason to spare others. */
+static void pool_hits_protect_nothing(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct mem_cgroup *memcg;
+	struct user_memory *mem = pool_and_disk(test, area, 0, &memcg);
+	const unsigned int left = POOL_PAGES - 4;
+	unsigned long nr, all;
+	unsigned int page;
+
+	swap_set_page_cluster(0);
+	for (page = 0; page < 4; page++)
+		user_fault(mem, page);
+	SWAP_EXPECT_DECISIONS(test, area, "L0:0!0 L0:1!1 L0:2!2 L0:3!3");
+	if (swap_has(ZSWAP_SWAPIN_COUNT))
+		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg), 0L, "rule: " SWAPIN_NEW);
+	else
+		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg), 4L, "rule: " SWAPIN_OLD);
+	page = swap_kunit_disk_swapins(memcg);
+	nr = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL);
+	all = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL);
+	KUNIT_EXPECT_EQ_MSG(test, nr, (left - page) * all / left,
+			    "rule: the shrinker spares a page for each one read from the disk");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(memcg, nr), nr);
+	SWAP_EXPECT_DECISIONS(test, area, "W0:4+%lu", nr);
+}
+
 static struct kunit_case swap_zswap_swapin_cases[] = {
 	KUNIT_CASE_PARAM(vma_window_counts, swapin_gen_params),
 	KUNIT_CASE_PARAM(cluster_window_counts, swapin_gen_params),
@@ -343,6 +372,7 @@ static struct kunit_case swap_zswap_swapin_cases[] = {
 	KUNIT_CASE(neighbour_counts_for_its_own_cgroup),
 	KUNIT_CASE_PARAM(reads_protect_the_pool, protection_gen_params),
 	KUNIT_CASE(window_protects_the_pool),
+	KUNIT_CASE(pool_hits_protect_nothing),
 	{}
 };
 
