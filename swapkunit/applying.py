@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Iterable
 
 from . import commands, patches as laying, source
+from .build import check_room
 from .errors import SwapKunitError
 from .kernel import Kernel, examine
 from .layout import cache_dir, short_hash
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 REJECTED = re.compile(r"^(?:Applying patch (?P<file>.+) with \d+ rejects?\.\.\.|Rejected hunk #(?P<hunk>\d+)\.)$", re.M)
 MOVED = re.compile(r"^(?:Checking patch (?P<file>.+?)(?: => .+)?\.\.\.|Hunk #(?P<hunk>\d+) succeeded at (?P<line>\d+) "
                    r"\(offset -?(?P<offset>\d+) lines?\)\.)$", re.M)
+ROOM = 2200 << 20       # bytes of a kernel checked out
 SHOWN = 7       # lines of the tree around the place
 
 
@@ -157,6 +159,7 @@ def update(tree: Path, objects: Path, shallow: Path, commit: str, repository: Pa
     env = bare_git(tree.parent) | {"GIT_NO_LAZY_FETCH": "1"}
     if not (own / "HEAD").exists():
         shutil.rmtree(tree, ignore_errors=True)
+        check_room(tree.parent, ROOM)
         tree.mkdir(parents=True)
         commands.run(["git", "init", "-q", tree], env=env)
     (own / "objects/info/alternates").write_text(f"{objects}\n")

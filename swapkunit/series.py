@@ -22,6 +22,7 @@ NEEDED = {"git": "git", "/usr/lib/python3/dist-packages/unidiff": "python3-unidi
 PREFIX = re.compile(r"^\s*(?:(?P<reply>re|aw|fwd?)\s*(?:\[\d+\])?:\s*)*(?P<tags>(?:\[[^\]]*\]\s*)*)(?P<title>.*)$",
                     re.I | re.S)
 NUMBER = re.compile(r"(\d+)\s*/\s*(\d+)")
+MOST = 300      # commits of a range
 VERSION = re.compile(r"(?<![a-z])(?:v|patchv)(\d+)\b", re.I)
 
 
@@ -330,6 +331,10 @@ def read_range(ksrc: Path, spec: str, work: Path) -> Series:
     """The commits of spec (base..tip, or base for base..HEAD) in the repository ksrc, only read."""
     deps.require(NEEDED)
     base, tip = resolve(ksrc, spec)
+    count = int(reading_git(ksrc, "rev-list", "--count", f"{base}..{tip}").output.strip() or 0)
+    if count > MOST:
+        raise SwapKunitError(f"cannot check {spec} of {ksrc}: it has {count} commits, which is no series; give a "
+                             "base nearer to the tip")
     target = work / "range"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)

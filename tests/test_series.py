@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from swapkunit import series
 from swapkunit.errors import SwapKunitError
@@ -442,6 +443,8 @@ class Ranges(Reading):
                            ("-o/x..master", "begins with a dash")):
             with self.assertRaisesRegex(SwapKunitError, said):
                 series.read_range(self.kernel, spec, self.work)
+        with mock.patch.object(series, "MOST", 1), self.assertRaisesRegex(SwapKunitError, "it has 2 commits, which is no"):
+            series.read_range(self.kernel, "master~2..master", self.work)
         with self.assertRaisesRegex(SwapKunitError, "not a git repository"):
             series.read_range(make_kernel(self.top / "plain"), "a..b", self.work)
 
