@@ -120,7 +120,7 @@ class Statuses(CommandLine):
         self.assertIn("it depends on NET=y (add CONFIG_NET=y to the fragment)", output)
 
     def test_every_verb_has_help(self) -> None:
-        for verb in ("run", "build", "list", "tree", "fetch", "matrix", "presence", "test", "clean"):
+        for verb in ("run", "build", "list", "tree", "fetch", "matrix", "presence", "presubmit", "b4-check", "test", "clean"):
             done = self.program(verb, "--help")
             self.assertEqual(done.status, 0)
             self.assertIn("exit status", done.output)
