@@ -216,6 +216,38 @@ static void areas_are_told_apart(struct kunit *test)
 	swap_free_slot(entry);
 }
 
+/*
+ * The artefact tells besides what there was to decide about. That cuts no run,
+ * and no look sees it.
+ */
+static void artefact_has_notes(struct kunit *test)
+{
+	static const unsigned long bad[] = { 5, 0 };
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 2, .tail_slots = 9, .bad_slots = bad });
+	char *got, want[80];
+
+	swap_decision_log(area, SWAP_ALLOC, area->base, 1, 0, false);
+	swap_step(area, swap_slot_at(area, 0, 1));
+	swap_decision_log(area, SWAP_ALLOC, area->base + 1, 1, 0, false);
+	swap_decision_log(area, SWAP_READ, area->base, 2, 0, false);
+	swap_step(area, SWAP_NO_TARGET);
+	swap_rule(test, "a rule nothing is looked at by");
+	swap_rule(test, "a rule");
+	SWAP_EXPECT_DECISIONS(test, area, "A0:0+2 R0:0+2!1");
+	swap_decision_log(area, SWAP_FREE, area->base, 2, 0, false);
+	swap_rule(test, "another");
+	SWAP_EXPECT_DECISIONS(test, area, "F0:0+2");
+
+	snprintf(want, sizeof(want),
+		 "\"a rule\" {a 2x%u+9 bad 0:5} A0:0+2 !0:1 R0:0+2!1 \"another\" F0:0+2",
+		 swap_cluster_slots());
+	got = swap_decisions_artefact();
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	swap_expect_text(test, __FILE__, __LINE__, "artefact", want, got);
+	kvfree(got);
+}
+
 /* Slots by themselves: counted by the kernel, listed where their cluster is. */
 static void slots_by_themselves(struct kunit *test)
 {
@@ -470,6 +502,7 @@ static struct kunit_case swap_fixture_cases[] = {
 	KUNIT_CASE_PARAM(notation, fixture_notation_gen_params),
 	KUNIT_CASE(look_takes),
 	KUNIT_CASE(areas_are_told_apart),
+	KUNIT_CASE(artefact_has_notes),
 	KUNIT_CASE(slots_by_themselves),
 	KUNIT_CASE(cached_and_bad_slots_are_seen),
 	KUNIT_CASE(failed_read_is_marked),
