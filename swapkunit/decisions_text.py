@@ -59,13 +59,18 @@ def moved_lines(difference: Difference) -> list[str]:
         if one.case.split(".")[0] != suite:
             suite = one.case.split(".")[0]
             lines += [""] * bool(lines) + [suite]
-        named = [parameter for parameter in parameters if parameter]
-        lines.append(f"  {one.case.partition('.')[2]}" + (f"[{', '.join(named)}]" if named else "")
-                     + f": {one.kind}")
+        lines.append(f"  {one.case.partition('.')[2]}{listed(parameters)}: {one.kind}")
         lines += rule_lines(one.rules)
         lines += [f"    A  {one.alike}{one.a}", f"    B  {one.alike}{one.b}",
                   " " * (7 + len(one.alike)) + "^ first difference"]
     return lines
+
+
+def listed(parameters: list[str]) -> str:
+    """[zram, ssd]; "" for a case without parameters."""
+    if not any(parameters):
+        return ""
+    return "[" + ("; " if any("," in parameter for parameter in parameters) else ", ").join(parameters) + "]"
 
 
 def rule_lines(rules: tuple[str, str]) -> list[str]:
@@ -115,9 +120,9 @@ def alone_lines(difference: Difference) -> list[str]:
 def named(names: list[str]) -> list[str]:
     """Cases with the number of their parameters."""
     cases = Counter(name.partition("[")[0] for name in names)
-    listed = [case + (f" ({number})" if number > 1 else "") for case, number in cases.items()]
-    more = [f"    and {len(listed) - CASES} cases more"] if len(listed) > CASES else []
-    return [f"    {case}" for case in listed[:CASES]] + more
+    texts = [case + (f" ({number})" if number > 1 else "") for case, number in cases.items()]
+    more = [f"    and {len(texts) - CASES} cases more"] if len(texts) > CASES else []
+    return [f"    {case}" for case in texts[:CASES]] + more
 
 
 def trouble_lines(difference: Difference) -> list[str]:
@@ -129,8 +134,7 @@ def trouble_lines(difference: Difference) -> list[str]:
         groups.setdefault((case, one.broken, one.known, said), []).append(parameter[:-1])
     lines = []
     for (case, broken, known, said), parameters in groups.items():
-        listed = f"[{', '.join(parameters)}]" if any(parameters) else ""
-        lines += ["", f"{'cannot be compared' if broken else 'failed'}: {case}{listed}"
+        lines += ["", f"{'cannot be compared' if broken else 'failed'}: {case}{listed(parameters)}"
                   + " (a known bug)" * known]
         lines += [f"    {side}: {text}" for side, text in zip(SIDES, said)]
     return lines

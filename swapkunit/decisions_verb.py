@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import decisions, decisions_text, deps, layout, patches, session as sessions, source
+from . import decisions, decisions_page, decisions_text, deps, layout, patches, session as sessions, source
 from .decisions import SIDES, Difference, Recorded
 from .errors import FAILED, GOOD, Interrupted, SwapKunitError
 from .kernel import Kernel, examine
@@ -123,11 +123,12 @@ def place(sides: list[Side], top: Path) -> Path:
 
 
 def write(difference: Difference, where: Path) -> list[Path]:
-    """The text and the JSON; returns them."""
+    """The text, the JSON and the page; returns them."""
     where.mkdir(parents=True, exist_ok=True)
     head = [f"{side}  {run.name}" for side, run in zip(SIDES, (difference.a, difference.b))]
     texts = {"txt": "\n".join([*head, "", decisions_text.render(difference)]) + "\n",
-             "json": json.dumps(difference.to_json(), indent=1) + "\n"}
+             "json": json.dumps(difference.to_json(), indent=1) + "\n",
+             "html": decisions_page.render(difference)}
     for kind, text in texts.items():
         (where / f"{NAME}.{kind}").write_text(text, errors="backslashreplace")
     return [where / f"{NAME}.{kind}" for kind in texts]
@@ -136,13 +137,13 @@ def write(difference: Difference, where: Path) -> list[Path]:
 def decisions_verb(args: argparse.Namespace) -> int:
     """Run both sides, show and keep what differs; FAILED when something does."""
     sides = [parse_side(letter, text) for letter, text in zip(SIDES, (args.a, args.b))]
-    deps.require(deps.BUILD)
+    deps.require({**deps.BUILD, **deps.PAGES})
     top = args.out.absolute() if args.out else layout.default_top()
     find(sides, args.config, top)
     difference = decisions.compare(*record_both(sides, args))
     files = write(difference, place(sides, top))
     print()
-    for what, path in zip(("text", "json"), files):
+    for what, path in zip(("text", "json", "page"), files):
         print(f"{what:<5} {relative(path)}")
     print(f"\n{decisions_text.render(difference)}", flush=True)
     return GOOD if difference.same else FAILED

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The page of a difference: its drawings, and that it stands alone."""
+from __future__ import annotations
+
+import re
+import unittest
+from xml.etree import ElementTree
+
+from swapkunit import decisions_page, slot_map, svg, windows
+from swapkunit.decisions import compare
+from swapkunit.notation import Scenario, parse
+from swapkunit.results import FAIL, SKIPPED, Leaf
+
+from .test_decisions import difference_of, run_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def shapes(drawing: str, kind: str) -> list[tuple[str, dict[str, str]]]:
+    """(title or text, attributes) of all shapes of a class, in order; the drawing must be XML."""
+    return [("".join(shape.itertext()), dict(shape.attrib)) for shape in ElementTree.fromstring(drawing).iter()
+            if kind in shape.get("class", "").split()]
+
+
+class SlotMap(unittest.TestCase):
+    """Clusters before, and after on either side."""
+
+    moved = difference_of("{a 3x256+9 bad 0:7} A0:0+4 F0:1 {a free:1,2 nonfull:0} A0:4 A0:5 F0:2 A2:0 {a free:1 frag:0,2}",
+                          "{a 3x256+9 bad 0:7} A0:0+4 F0:1 {a free:1,2 nonfull:0} A1:* F0:2 {a free:2 full:1}").moved[0]
+
+    def test_replay(self) -> None:
+        state = slot_map.replay(self.moved.a, self.moved.a.position(self.moved.first))["a"]
+        self.assertEqual((state.used, state.lists.of(0), state.area.size), ({0, 2, 3}, "nonfull", 256))
+        self.assertEqual(slot_map.replay(self.moved.b, 99)["a"].used, {0, 3, *range(256, 512)})
+
+    def test_runs_are_numbered_in_order(self) -> None:
+        scenario = Scenario("s.c", parse("A0:0 W0:0 A0:1 A2:* A3:0 F0:0 A3:1 b/A0:2"))
+        runs = [(run.number, run.area, run.start, run.end) for run in slot_map.taken_after(scenario, 0, {})]
+        self.assertEqual(runs, [(1, "a", 0, 2), (2, "a", 512, 769), (3, "a", 769, 770), (4, "b", 2, 3)])
+
+    def test_drawing(self) -> None:
+        drawing = slot_map.draw(self.moved)
+        self.assertEqual([text for text, _ in shapes(drawing, "title")], ["before the first difference", "A then", "B then"])
+        self.assertEqual([text for text, _ in shapes(drawing, "name")], [f"cluster {number}" for number in range(4)] * 3)
+        self.assertEqual([text for text, _ in shapes(drawing, "taken")],
+                         ["number 1: 0:4+2", "number 2: 2:0+1", "number 1: 1:0+256"])
+        self.assertEqual([text for text, _ in shapes(drawing, "freed")], ["0:2+1 freed"] * 2)
+        self.assertEqual([text for text, _ in shapes(drawing, "bad")], ["0:7+1 bad"] * 3)
+        self.assertEqual([text for text, _ in shapes(drawing, "list")],
+                         ["nonfull", "free", "free", "frag", "free", "frag", "full", "free"])
+
+    def test_without_notes(self) -> None:
+        drawing = slot_map.draw(difference_of("A0:* A4:1", "A0:* A5:1").moved[0])
+        self.assertEqual([text for text, _ in shapes(drawing, "name")], ["cluster 0", "cluster 4", "cluster 5"] * 3)
+
+    def test_many_clusters_and_areas(self) -> None:
+        clusters = " ".join(f"A{number}:0" for number in range(1, 60, 2))
+        drawing = slot_map.draw(difference_of(f"b/A0:1 {clusters}", f"b/A0:2 {clusters}").moved[0])
+        self.assertEqual(len(shapes(drawing, "name")), 3 * (slot_map.ROWS + 1))
+        self.assertEqual(shapes(drawing, "name")[-1][0], "b/cluster 0")
+
+
+class Windows(unittest.TestCase):
+    """Readahead against the faults."""
+
+    def rows(self, text: str) -> list[tuple[int, str, int | None]]:
+        """(number, text, fault) of each row."""
+        return [(row.number, row.text, row.fault) for row in windows.rows_of(Scenario("s.c", parse(text)), False)]
+
+    def test_a_fault_and_its_read_are_one_row(self) -> None:
+        self.assertEqual(self.rows("A0:0+9 !0:3 R0:0+8!3 !0:4 !0:5 W1:2"), [
+            (1, "R0:0+8!3", 3), (2, "fault 0:4, no read", 4), (2, "fault 0:5, no read", 5), (2, "W1:2", None)])
+
+    def test_what_is_done_before_the_faults_own_read(self) -> None:
+        self.assertEqual(self.rows("!0:3 L0:1 F0:9 R0:2+2!3"), [(0, "L0:1", None), (2, "R0:2+2!3", 3)])
+        self.assertEqual(self.rows("!0:3 R0:1 !0:5 R0:4+2!5"), [
+            (0, "fault 0:3, no read", 3), (0, "R0:1", None), (1, "R0:4+2!5", 5)])
+
+    def test_drawing(self) -> None:
+        drawing = windows.draw(difference_of("!0:3 R0:0+8!3 !0:4 W1:0", "!0:3 R0:3!3 !0:4 R0:4!4 W1:0").moved[0])
+        self.assertEqual([text for text, _ in shapes(drawing, "R")],
+                         ["R0:0+8!3: read", "R0:3!3: read", "R0:4!4: read"])
+        self.assertEqual((len(shapes(drawing, "fault")), len(shapes(drawing, "lone"))), (4, 1))
+        self.assertEqual(len(shapes(drawing, "first")), 2)
+        widths = [float(shape["width"]) for _, shape in shapes(drawing, "R")]
+        self.assertTrue(widths[0] > 5 * widths[1], widths)
+
+    def test_only_what_is_near_the_difference(self) -> None:
+        many = " ".join(f"W0:{slot}" for slot in range(200))
+        drawing = windows.draw(difference_of(f"{many} R0:1 {many}", f"{many} R0:2 {many}").moved[0])
+        self.assertEqual(len(shapes(drawing, "name")), 2 * (windows.BEFORE + windows.AFTER))
+
+    def test_nothing_to_draw(self) -> None:
+        self.assertEqual(windows.draw(difference_of("A0:0", "A0:1").moved[0]), "")
+
+    def test_axis(self) -> None:
+        scale = windows.Scale(0, 512, 256)
+        self.assertEqual([scale.name(slot) for slot in scale.ticks()],
+                         ["0:0", "0:64", "0:128", "0:192", "1:0", "1:64", "1:128", "1:192"])
+        self.assertEqual(windows.Scale(-256, -240, 256).name(-255), "-1:1")
+
+
+class Page(unittest.TestCase):
+    """The whole page."""
+
+    def page(self) -> str:
+        """Of a difference that has one of everything."""
+        a = run_of({"s.a[zram]": 'A0:* "P3: nonfull" A0:1', "s.a[a <b>]": 'A0:* "P3: nonfull" A0:1', "s.r": "R0:0+8!3",
+                    "s.only": "A0:0"}, Leaf("s.x", FAIL, ["crashed: <panic>"], fate="crashed"))
+        b = run_of({"s.a[zram]": 'A0:* "P3: free" A1:1', "s.a[a <b>]": 'A0:* "P3: free" A1:1', "s.r": "R0:3!3"},
+                   Leaf("s.only", SKIPPED, reason="lacks a <thing>"))
+        return decisions_page.render(compare(a, b))
+
+    def test_it_stands_alone(self) -> None:
+        self.assertNotRegex(self.page(), r"""(src|href)=|url\(|@import|<script|<link""")
+
+    def test_what_it_tells(self) -> None:
+        page = self.page()
+        for text in ("3 scenarios, 3 differ: allocation 2, readahead 1, I/O 0; 1 more in A only; 1 crashed",
+                     "zram · a &lt;b&gt;", "A: P3: nonfull; B: P3: free", "lacks a &lt;thing&gt;", "crashed: &lt;panic&gt;",
+                     '<span class="alike">A0:*</span> <span class="first">A0:1</span>', "cannot be compared"):
+            self.assertIn(text, page)
+        self.assertEqual(len(re.findall("<figure>", page)), 2)
+        for drawing in re.findall(r"<figure>.*?(<svg.*?</svg>)</figure>", page, re.S):
+            ElementTree.fromstring(drawing)
+
+    def test_words(self) -> None:
+        words = [f"A0:{slot}" for slot in range(0, 200, 2)]
+        shown = decisions_page.marked(words, 50, 10)
+        self.assertEqual(shown[0], ("… 38 alike …", "left-out"))
+        self.assertEqual([how for _, how in shown[1:]], ["alike"] * 12 + ["first"] + ["other"] * 39 + ["alike"] * 10)
+        self.assertEqual(decisions_page.marked(["A0:0"], 1, 0)[-1], ("(nothing more)", "first"))
+        self.assertEqual(decisions_page.marked(words, 0, 0)[-1], ("… 40 more", "left-out"))
+
+    def test_runs(self) -> None:
+        self.assertEqual(svg.runs({5, 1, 2, 3, 9}), [(1, 4), (5, 6), (9, 10)])
+
+
+if __name__ == "__main__":
+    unittest.main()
