@@ -2,9 +2,10 @@
 /*
  * A device that is saturated: all it was given is in flight, nothing completes.
  *
- * A kernel with a congestion state is told by the driver, and its cluster
- * readahead asks (P1). Without that state it cannot ask; readahead then issues
- * its full windows however long the queue is, and so where the driver says
+ * Policy P1: cluster readahead asks whether the device is congested, and reads the
+ * faulting page alone then. Where drivers tell, it is they who know; else the
+ * block layer can be asked what is in flight. A kernel that asks neither issues
+ * its full windows however long the queue is, and so does one whose driver says
  * nothing. These cases say so, and what waits for what.
  */
 #include <linux/mm.h>
@@ -44,10 +45,12 @@ struct saturation {
 	struct user_memory *mem;
 };
 
+/* One bio is as much as the disk takes. */
 static void saturation_start(struct kunit *test, struct saturation *s,
 			     const struct fake_disk_profile *disk)
 {
 	s->area = swap_area_on(test, &(struct swap_area_config){ .disk = disk, .clusters = 1 });
+	fake_disk_set_depth(s->area->disk, 1);
 	s->mem = user_memory_new(test, 128);
 	user_fill(s->mem, 0, 128);
 	user_swap_out(s->mem, 0, 128);
@@ -97,6 +100,24 @@ static void saturated_device_gets_whole_windows(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra,
 			    asks_the_queue() && device->disk->rotational ? 7UL : 14UL,
 			    "rule: swap_ra counts what was read ahead");
+}
+
+/* A device with room for more is not saturated, be there reads in flight. */
+static void busy_device_gets_whole_windows(struct kunit *test)
+{
+	const struct saturated_device *device = swap_param(test);
+	struct user_fault_thread *first, *second;
+	struct saturation s;
+
+	saturation_start(test, &s, device->disk);
+	fake_disk_set_depth(s.area->disk, 128);
+	first = fault_eight(test, &s, 100);
+	second = fault_eight(test, &s, 20);
+	swap_rule(test, "P1: whole windows as long as the device takes more");
+	SWAP_EXPECT_DECISIONS(test, s.area, "%s %s", device->first, device->second);
+	fake_disk_release(s.area->disk);
+	KUNIT_EXPECT_EQ(test, user_fault_wait(first), VM_FAULT_MAJOR);
+	KUNIT_EXPECT_EQ(test, user_fault_wait(second), VM_FAULT_MAJOR);
 }
 
 /* Once it is released, readahead goes on as if nothing had been. */
@@ -219,7 +240,8 @@ static void synchronous_device_holds_single_reads(struct kunit *test)
 }
 
 /*
- * P1: the driver says that it is congested. Cluster readahead on a block device,
+ * P1: the driver says that it is congested, or the block layer that as many requests
+ * are in flight as there can be. Cluster readahead on a block device,
  * or on a file whose I/O goes through its file system, then reads the faulting
  * page alone; not for writes, not on other files; readahead by address, which
  * is for devices that do not rotate, does not ask.
@@ -228,6 +250,7 @@ struct congested_case {
 	SWAP_PARAM_NAME;
 	const struct fake_disk_profile *disk;
 	bool file;
+	bool shmem;	/* which is read by slot on any device */
 	enum fake_fs_way way;
 	unsigned int ops;
 	bool alone;
@@ -242,13 +265,18 @@ static const struct congested_case congested[] = {
 	{ "ssd, reads", &FAKE_DISK_SSD, .ops = BIT(FAKE_DISK_READ) },
 	{ "ssd, reads and writes", &FAKE_DISK_SSD,
 	  .ops = BIT(FAKE_DISK_READ) | BIT(FAKE_DISK_WRITE) },
-	{ "file on an hdd, reads", &FAKE_DISK_HDD, true, FAKE_FS_EXTENTS, BIT(FAKE_DISK_READ) },
-	{ "file asked block by block, reads", &FAKE_DISK_HDD, true, FAKE_FS_BMAP,
-	  BIT(FAKE_DISK_READ) },
-	{ "file through its file system, reads", &FAKE_DISK_HDD, true, FAKE_FS_DIRECT,
-	  BIT(FAKE_DISK_READ), true },
-	{ "file through its file system, writes", &FAKE_DISK_HDD, true, FAKE_FS_DIRECT,
-	  BIT(FAKE_DISK_WRITE) },
+	{ "shmem on an ssd, reads", &FAKE_DISK_SSD, .shmem = true,
+	  .ops = BIT(FAKE_DISK_READ), .alone = true },
+	{ "shmem on an ssd, writes", &FAKE_DISK_SSD, .shmem = true,
+	  .ops = BIT(FAKE_DISK_WRITE) },
+	{ "file on an hdd, reads", &FAKE_DISK_HDD, .file = true, .way = FAKE_FS_EXTENTS,
+	  .ops = BIT(FAKE_DISK_READ) },
+	{ "file asked block by block, reads", &FAKE_DISK_HDD, .file = true, .way = FAKE_FS_BMAP,
+	  .ops = BIT(FAKE_DISK_READ) },
+	{ "file through its file system, reads", &FAKE_DISK_HDD, .file = true,
+	  .way = FAKE_FS_DIRECT, .ops = BIT(FAKE_DISK_READ), .alone = true },
+	{ "file through its file system, writes", &FAKE_DISK_HDD, .file = true,
+	  .way = FAKE_FS_DIRECT, .ops = BIT(FAKE_DISK_WRITE) },
 };
 
 SWAP_PARAMS(congested, congested);
@@ -267,67 +295,97 @@ static struct swap_area *congested_area(struct kunit *test, const struct congest
 	return area;
 }
 
+enum window_way {
+	WINDOW_BY_SLOT,
+	WINDOW_BY_ADDRESS,
+	WINDOW_SHARED,		/* by slot, and the target's slot is freed */
+};
+
 /* What a fault on a page of swapped memory reads, with hits enough for eight pages. */
 static void expect_window(struct kunit *test, struct swap_area *area, struct user_memory *mem,
-			  unsigned int page, bool alone)
+			  unsigned int page, enum window_way way, bool alone)
 {
 	unsigned long slot = swp_offset(user_entry(mem, page)) - area->base;
+	unsigned long first = way == WINDOW_BY_ADDRESS ? slot - 3 : round_down(slot, 8);
+	char freed[24] = "";
 
+	if (way == WINDOW_SHARED)
+		snprintf(freed, sizeof(freed), " F0:%lu", slot);
 	swap_kunit_set_readahead_hits(6);
 	swap_kunit_set_vma_history(user_vma(mem), mem->start + 60 * PAGE_SIZE, 1, 6);
-	KUNIT_EXPECT_EQ(test, user_fault(mem, page), VM_FAULT_MAJOR);
+	KUNIT_EXPECT_TRUE(test, user_fault(mem, page) & VM_FAULT_MAJOR);
 	if (alone)
-		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu!%lu", slot, slot);
-	else if (swap_kunit_use_vma_readahead())
-		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu+8!%lu", slot - 3, slot);
+		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu!%lu%s", slot, slot, freed);
 	else
-		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu+8!%lu", round_down(slot, 8), slot);
+		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu+8!%lu%s", first, slot, freed);
 }
 
 static void congested_device_reads_the_target_alone(struct kunit *test)
 {
 	const struct congested_case *c = swap_param(test);
-	struct user_memory *mem;
-	struct swap_area *area;
+	bool alone = c->alone && swap_has(CONGESTION_CHECK);
+	struct swap_area *area = congested_area(test, c);
+	struct user_memory *mem = c->shmem ? user_memory_shmem(test, 128) :
+					     user_memory_new(test, 128);
+	enum window_way way = c->shmem ? WINDOW_SHARED :
+			      swap_kunit_use_vma_readahead() ? WINDOW_BY_ADDRESS : WINDOW_BY_SLOT;
 
-	SWAP_REQUIRE(test, CONGESTION_STATE);
-	area = congested_area(test, c);
-	mem = user_memory_new(test, 128);
 	user_fill(mem, 0, 128);
 	user_swap_out(mem, 0, 128);
 	swap_decisions_skip(test);
 	fake_disk_congest(area->disk, c->ops);
-	swap_rule(test, "P1: a device congested for reads reads the faulting page alone");
-	expect_window(test, area, mem, 20, c->alone && swap_has(CONGESTION_CHECK));
-	expect_window(test, area, mem, 100, c->alone && swap_has(CONGESTION_CHECK));
+	swap_rule(test, alone ? "P1: a device congested for reads: the faulting page alone" :
+				"P1: whole windows where nobody asks, or none is congested");
+	expect_window(test, area, mem, 20, way, alone);
+	expect_window(test, area, mem, 100, way, alone);
 	swap_rule(test, "P1: whole windows again once it is congested no more");
 	fake_disk_congest(area->disk, 0);
-	expect_window(test, area, mem, 44, false);
+	expect_window(test, area, mem, 44, way, false);
 }
 
 /* Where the window is one page anyway, nothing is different. */
 static void congested_device_and_a_window_of_one(struct kunit *test)
 {
-	struct user_memory *mem = user_memory_new(test, 32);
-	struct swap_area *area;
-
-	SWAP_REQUIRE(test, CONGESTION_STATE);
-	area = swap_area_on(test, &(struct swap_area_config){
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_HDD, .clusters = 1 });
+	struct user_memory *mem = user_memory_new(test, 32);
+
 	user_fill(mem, 0, 32);
 	user_swap_out(mem, 0, 32);
 	swap_decisions_skip(test);
 	swap_set_page_cluster(0);
 	fake_disk_congest(area->disk, BIT(FAKE_DISK_READ));
-	expect_window(test, area, mem, 20, true);
+	expect_window(test, area, mem, 20, WINDOW_BY_SLOT, true);
 	fake_disk_congest(area->disk, 0);
-	expect_window(test, area, mem, 12, true);
+	expect_window(test, area, mem, 12, WINDOW_BY_SLOT, true);
+}
+
+/* The window that is not read counts as one that was: the next follows from it. */
+static void congested_device_moves_the_window_on(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_HDD, .clusters = 1 });
+	struct user_memory *mem = user_memory_new(test, 128);
+
+	user_fill(mem, 0, 128);
+	user_swap_out(mem, 0, 128);
+	swap_decisions_skip(test);
+	fake_disk_congest(area->disk, BIT(FAKE_DISK_READ));
+	expect_window(test, area, mem, 20, WINDOW_BY_SLOT, swap_has(CONGESTION_CHECK));
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 0,
+			    "rule: a window spends the hits, read or not");
+	fake_disk_congest(area->disk, 0);
+	user_fault(mem, 100);
+	swap_rule(test, "no hits: half of the window before, read or not");
+	SWAP_EXPECT_DECISIONS(test, area, "R0:100+4!100");
 }
 
 static struct kunit_case swap_congestion_cases[] = {
 	KUNIT_CASE_PARAM(congested_device_reads_the_target_alone, congested_gen_params),
 	KUNIT_CASE(congested_device_and_a_window_of_one),
+	KUNIT_CASE(congested_device_moves_the_window_on),
 	KUNIT_CASE_PARAM(saturated_device_gets_whole_windows, devices_gen_params),
+	KUNIT_CASE_PARAM(busy_device_gets_whole_windows, devices_gen_params),
 	KUNIT_CASE_PARAM(released_device_is_as_before, devices_gen_params),
 	KUNIT_CASE_PARAM(fault_ends_with_its_own_read, devices_gen_params),
 	KUNIT_CASE_PARAM(neighbour_under_read_is_not_read_again, devices_gen_params),

@@ -13,8 +13,6 @@ static const struct swap_area_config ssd = { .disk = &FAKE_DISK_SSD, .clusters =
 static const struct swap_area_config ssd_first = {
 	.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 10 };
 static const struct swap_area_config hdd = { .disk = &FAKE_DISK_HDD, .clusters = 1 };
-static const struct swap_area_config zram_first = {
-	.disk = &FAKE_DISK_ZRAM, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 10 };
 
 /*
  * The size of the window: as in cluster readahead, but from what this mapping
@@ -548,102 +546,6 @@ static void neighbours_device_is_pinned(struct kunit *test)
 			    "rule: no pin is left after readahead");
 }
 
-/*
- * Neighbours that wait for no device - in zswap, or on a synchronous one - are
- * read in their turn, by address; or, where they are deferred, after what has to
- * be waited for, and not at all where the target has not to be waited for.
- */
-struct mixed_case {
-	SWAP_PARAM_NAME;
-	const char *zswapped;	/* pages */
-	const char *by_address;
-	const char *batched;	/* by address; reads of the device wait for the next gap */
-	const char *deferred;
-};
-
-static const struct mixed_case mixes[] = {
-	{ "target on the device", "12",
-	  .by_address = "R0:0 L0:1+2 R0:3+5!3",
-	  .batched = "L0:1+2 R0:0 R0:3+5!3",
-	  .deferred = "R0:0 R0:3+5!3 L0:1+2" },
-	{ "target in zswap", "3",
-	  .by_address = "R0:0+3 L0:3!3 R0:4+4",
-	  .batched = "L0:3!3 R0:0+3 R0:4+4",
-	  .deferred = "R0:0+3 R0:4+4 L0:3!3" },
-	{ "target and a neighbour in zswap", "13",
-	  .by_address = "R0:0 L0:1 R0:2 L0:3!3 R0:4+4",
-	  .batched = "L0:1 R0:0 L0:3!3 R0:2 R0:4+4",
-	  .deferred = "R0:0 R0:2 R0:4+4 L0:3!3" },
-	{ "all in zswap", "01234567",
-	  .by_address = "L0:0+8!3",
-	  .batched = "L0:0+8!3",
-	  .deferred = "L0:3!3" },
-};
-
-SWAP_PARAMS(mixes, mixes);
-
-static const char *mixed_reads(const struct mixed_case *c)
-{
-	if (swap_has(SYNC_READAHEAD_DEFERRED))
-		return c->deferred;
-	return swap_has(READ_BATCHED) ? c->batched : c->by_address;
-}
-
-static void zswapped_neighbours(struct kunit *test)
-{
-	const struct mixed_case *c = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &ssd);
-	struct user_memory *mem = user_memory_new(test, 8);
-	unsigned int page;
-
-	if (!IS_ENABLED(CONFIG_ZSWAP))
-		kunit_skip(test, "this kernel lacks: zswap");
-	user_fill(mem, 0, 8);
-	for (page = 0; page < 8; page++) {
-		swap_kunit_set_zswap(strchr(c->zswapped, '0' + page));
-		user_swap_out(mem, page, 1);
-	}
-	swap_kunit_set_zswap(false);
-	swap_decisions_skip(test);
-	user_fault(mem, 3);
-	SWAP_EXPECT_DECISIONS(test, area, mixed_reads(c));
-}
-
-/* A zero-filled neighbour waits for no device either. */
-static void zero_neighbours(struct kunit *test)
-{
-	unsigned long ra = swap_vmstat(SWAP_RA);
-	struct user_memory *mem;
-	struct swap_area *area;
-
-	SWAP_REQUIRE(test, ZEROMAP);
-	area = swap_area_on(test, &ssd);
-	mem = user_memory_new(test, 8);
-	user_fill(mem, 0, 8);
-	user_write(mem, 1, 0);
-	user_write(mem, 3, 0);
-	user_swap_out(mem, 0, 8);
-	swap_decisions_skip(test);
-	user_fault(mem, 3);
-	SWAP_EXPECT_DECISIONS(test, area, "R0:0 R0:2 R0:4+4");
-	KUNIT_EXPECT_EQ_MSG(test, user_page_cached(mem, 1), !swap_has(SYNC_READAHEAD_DEFERRED),
-			    "rule: zero-filled neighbours are brought in unless they are deferred beside a target that waits for nothing");
-	KUNIT_EXPECT_EQ(test, swap_vmstat(SWAP_RA) - ra,
-			swap_has(SYNC_READAHEAD_DEFERRED) ? 6UL : 7UL);
-}
-
-/* Neighbours on a synchronous device, the target on one that is not. */
-static void neighbours_on_a_synchronous_device(struct kunit *test)
-{
-	struct swap_area *second;
-	struct user_memory *mem = memory_on_two(test, &zram_first, 8, &second);
-
-	user_fault(mem, 2);
-	SWAP_EXPECT_DECISIONS(test, NULL, swap_has(SYNC_READAHEAD_DEFERRED) ?
-			      "a/R0:0+4!1 b/R0:0+3" :
-			      "a/R0:0 b/R0:0 a/R0:1!1 b/R0:1 a/R0:2 b/R0:2 a/R0:3");
-}
-
 static unsigned int fail_in;
 
 static bool fail_allocation(void)
@@ -682,9 +584,6 @@ static struct kunit_case swap_readahead_vma_cases[] = {
 	KUNIT_CASE(window_over_two_devices),
 	KUNIT_CASE(closed_device_is_left_out),
 	KUNIT_CASE(neighbours_device_is_pinned),
-	KUNIT_CASE_PARAM(zswapped_neighbours, mixes_gen_params),
-	KUNIT_CASE(zero_neighbours),
-	KUNIT_CASE(neighbours_on_a_synchronous_device),
 	KUNIT_CASE(neighbour_without_memory_is_left_out),
 	{}
 };

@@ -128,7 +128,7 @@ static void readahead_by_slot_reads_its_window(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	folio_put(folio);
 	SWAP_EXPECT_DECISIONS(test, area,
-			      device->synchronous && swap_has(SYNC_READAHEAD_DEFERRED) ?
+			      device->synchronous && swap_has(SYNC_READAHEAD_BYPASS) ?
 			      "R0:20!20" : "R0:16+8!20");
 }
 
@@ -279,7 +279,7 @@ static void swapoff_reads_windows(struct kunit *test)
 	for (page = 0; page < 12; page++)
 		len += scnprintf(one_by_one + len, sizeof(one_by_one) - len,
 				 "%sR0:%u F0:%u", len ? " " : "", page, page);
-	if (device->synchronous && swap_has(SYNC_READAHEAD_DEFERRED))
+	if (device->synchronous && swap_has(SYNC_READAHEAD_BYPASS))
 		SWAP_EXPECT_DECISIONS(test, area, "%s", one_by_one);
 	else
 		SWAP_EXPECT_DECISIONS(test, area, swap_has(HITS_TOLD_BY_CALLER) ?
