@@ -32,7 +32,7 @@ REJECTED = re.compile(r"^(?:Applying patch (?P<file>.+) with \d+ rejects?\.\.\.|
 MOVED = re.compile(r"^(?:Checking patch (?P<file>.+?)(?: => .+)?\.\.\.|Hunk #(?P<hunk>\d+) succeeded at (?P<line>\d+) "
                    r"\(offset -?(?P<offset>\d+) lines?\)\.)$", re.M)
 ROOM = 2200 << 20       # bytes of a kernel checked out
-SHOWN = 7       # lines of the tree around the place
+SHOWN = 5       # lines of the tree around the place
 
 
 @dataclass
@@ -64,9 +64,9 @@ class Failed:
         return f"{self.file}: hunk {self.number} of {self.of}, {self.hunk}"
 
     def lines(self) -> list[str]:
-        """What to print below "does not apply"."""
-        more = [f"nor do {', '.join(self.others)}"] if self.others else []
-        return [self.where(), self.reason, *(f"  {self.file}:{text}" for text in self.there), *more]
+        """Why, first; then what the tree has there, and which other hunks do not fit."""
+        more = [f"nor {'do' if len(self.others) > 1 else 'does'} {', '.join(self.others)}"] if self.others else []
+        return [self.reason, *(f"  {self.file}:{text}" for text in self.there), *more]
 
 
 Outcome = Applied | Failed

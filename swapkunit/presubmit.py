@@ -154,14 +154,14 @@ class Checker:
 
     def apply_all(self, outcomes: list[Outcome], scratch: Path) -> None:
         """The first step, of all patches at once; a series that does not apply is tried elsewhere."""
-        elsewhere: list[str] = []
+        elsewhere: list[list[str]] = [[] for _ in outcomes]
         if not all(isinstance(outcome, Applied) for outcome in outcomes):
             elsewhere = steps.kernels_that_take(self.series.patches, scratch, self.kernel)
-        for patch, outcome in zip(self.series.patches, outcomes):
+        for patch, outcome, others in zip(self.series.patches, outcomes, elsewhere):
             report = PatchReport(patch.number, patch.total, patch.subject, patch.author, patch.message_id,
                                  patch.touched)
             self.report.patches.append(report)
-            self.add(report, steps.applies(patch, outcome, elsewhere))
+            self.add(report, steps.applies(patch, outcome, others))
 
     def check_patch(self, report: PatchReport, patch: Patch, laid: list[Patch], before: Tested | None) -> Tested | None:
         """The steps of one patch on top of those before it; what its kernel showed."""

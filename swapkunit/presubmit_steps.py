@@ -28,10 +28,12 @@ def lines(number: int, word: str) -> str:
 
 
 def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> Step:
-    """Whether it applies; elsewhere: the known kernels that take the series up to here."""
+    """Whether it applies; elsewhere: the other known kernels that take it."""
     if isinstance(outcome, Failed):
-        told = [*outcome.lines(), *(["it does apply to " + ", ".join(elsewhere)] if elsewhere else
-                                    ["it applies to none of the other kernels known here"])]
+        reason, *rest = outcome.lines()
+        others = f"it does apply to {', '.join(elsewhere)}" if elsewhere else \
+            "it applies to none of the other kernels known here"
+        told = [reason, others, *rest]
         return Step("applies", FAIL, f"it does not: {outcome.where()}", "no", told)
     if patch.suspicions:
         return Step("applies", WARN, "it does, but " + "; ".join(patch.suspicions), details=outcome.moved)
@@ -39,11 +41,11 @@ def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> St
                 outcome.moved)
 
 
-def kernels_that_take(patches: list[Patch], scratch: Path, besides: Kernel) -> list[str]:
-    """The known kernels, besides this one, to which all patches apply."""
-    found = applying.which_kernels_take(patches, scratch)
-    return [f"Linux {kernel.version}" for kernel, outcomes in found
-            if kernel.path != besides.path and all(isinstance(outcome, Applied) for outcome in outcomes)]
+def kernels_that_take(patches: list[Patch], scratch: Path, besides: Kernel) -> list[list[str]]:
+    """For each patch the known kernels, besides this one, to which it applies after those before it."""
+    found = [(f"Linux {kernel.version}", outcomes) for kernel, outcomes in
+             applying.which_kernels_take(patches, scratch) if kernel.path != besides.path]
+    return [[name for name, outcomes in found if isinstance(outcomes[place], Applied)] for place in range(len(patches))]
 
 
 # -- checkpatch --------------------------------------------------------------
