@@ -170,8 +170,9 @@ def assemble(raw: bytes, told: str, message: str, rest: str, source: str, positi
     comment = rest[:match.start()] if match else rest
     author = author_of(fields, header, message)
     references = str(header.get("References", "")) + " " + str(header.get("In-Reply-To", ""))
+    message_id = printable(str(header.get("Message-Id", ""))).strip(" <>")
     return Mail(subject=printable(fields.get("Subject", "")), author=printable(author),
-                date=printable(fields.get("Date", "")), message_id=printable(str(header.get("Message-Id", ""))).strip(" <>"),
+                date=printable(fields.get("Date", "")), message_id=message_id,
                 message=message.strip("\n"), comment=comment.removeprefix("---\n"), diff=diff, source=source,
                 position=position, parents=re.findall(r"<([^<>\s]+)>", references),
                 flowed="format=flowed" in str(header.get("Content-Type", "")).lower().replace(" ", ""))

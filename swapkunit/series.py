@@ -120,7 +120,7 @@ def arrange(found: list[Mail], asked: str, work: Path, partial: bool) -> Series:
     chosen = without_duplicates(newest(chosen, notes), notes)
     series = order(chosen)
     holes = missing(series)
-    check_holes(series, holes, asked, partial)
+    check_holes(series, asked, partial)
     notes += [f"not given: {text}" for text in holes]
     cover = next((one for one in covers if one.version == series[0].version), None)
     numbered(series)
@@ -206,7 +206,8 @@ def without_duplicates(chosen: list[Candidate], notes: list[str]) -> list[Candid
             before = kept.pop(key, None)
         if before:
             same = before.mail.diff == one.mail.diff
-            notes.append(f"left out: {before.label}, " + ("given twice" if same else "since a later one like it is there"))
+            why = "given twice" if same else "since a later one like it is there"
+            notes.append(f"left out: {before.label}, {why}")
         kept[key] = one
     return list(kept.values())
 
@@ -250,7 +251,7 @@ def missing(series: list[Candidate]) -> list[str]:
     return found
 
 
-def check_holes(series: list[Candidate], holes: list[str], asked: str, partial: bool) -> None:
+def check_holes(series: list[Candidate], asked: str, partial: bool) -> None:
     """Refuse a series with a patch missing between two others. Raises SwapKunitError."""
     for group in groups(series):
         numbers = [one.number for one in group if one.total]
@@ -361,7 +362,7 @@ def read_range(ksrc: Path, spec: str, work: Path) -> Series:
 def resolve(ksrc: Path, spec: str) -> tuple[str, str]:
     """The commits a range goes from and to: the merge base, and the tip. Raises SwapKunitError."""
     asked = f"cannot check the range {spec} of {ksrc}"
-    base, dots, tip = spec.partition("..")
+    base, _, tip = spec.partition("..")
     if spec.startswith("-"):
         raise SwapKunitError(f"{asked}: it begins with a dash; give base..tip")
     ends = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import unittest
-from pathlib import Path
 
 from swapkunit import applying, series
 from swapkunit.applying import Applied, Failed
@@ -58,7 +57,8 @@ class Outcomes(Applying):
         self.assertEqual([type(one) for one in self.attempt(*self.patches)], [Applied, Applied])
 
     def test_goes_on_after_a_patch_that_fails(self) -> None:
-        lost = self.patch("--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -1,2 +1,2 @@\n-no such thing\n+x\n int line_2 = 2;\n")
+        lost = self.patch("--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -1,2 +1,2 @@\n-no such thing\n+x\n"
+                          " int line_2 = 2;\n")
         self.assertEqual([type(one) for one in self.attempt(self.patches[0], lost, self.patches[1])],
                          [Applied, Failed, Applied])
 
@@ -87,7 +87,8 @@ class Outcomes(Applying):
         self.assertEqual(self.failure(self.patches[1]).reason, "the tree has this change already")
 
     def test_lacking_function(self) -> None:
-        hunk = "@@ -3,3 +3,4 @@ static int swap_thing(struct page *page)\n \tif (page)\n+\t\twait();\n \t\tgo();\n \tstop();\n"
+        hunk = ("@@ -3,3 +3,4 @@ static int swap_thing(struct page *page)\n"
+                " \tif (page)\n+\t\twait();\n \t\tgo();\n \tstop();\n")
         found = self.failure(self.patch(f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n{hunk}"))
         self.assertEqual((found.reason, found.there), ("this tree has no swap_thing() there", []))
 

@@ -18,7 +18,8 @@ class CiScript(Scratch):
         """Status and last line."""
         os.environ["FAKE_SUITES"] = json.dumps({"swap_a": ["pass_1", "pass_2", "fail_3"]})
         env = {**os.environ, "O": str(self.top / "out"), **{name: str(text) for name, text in settings.items()}}
-        done = subprocess.run([REPO / "ci/run-swap-kunit-tests.sh"], env=env, capture_output=True, text=True, check=False)
+        done = subprocess.run([REPO / "ci/run-swap-kunit-tests.sh"], env=env, capture_output=True, text=True,
+                              check=False)
         return done.returncode, done.stdout.splitlines()[-1]
 
     def test_tick_or_cross(self) -> None:

@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import unittest
-from pathlib import Path
 
 from swapkunit import layout, source
 
@@ -58,8 +57,8 @@ class Bisect(unittest.TestCase):
                 self.edit(r"no such type;\n", "")
             if number == FAULT:
                 # A refused swapon leaks its clusters.
-                self.edit(r"(\nstatic int setup_swap_clusters_info.*?)free_swap_cluster_info\(cluster_info, maxpages\);",
-                          r"\1")
+                self.edit(r"(\nstatic int setup_swap_clusters_info.*?)"
+                          r"free_swap_cluster_info\(cluster_info, maxpages\);", r"\1")
             git(self.tree, "commit", "-qam", f"mm: commit {number}")
         return git(self.tree, "rev-list", "--reverse", "master").split()
 
@@ -71,7 +70,8 @@ class Bisect(unittest.TestCase):
         done = subprocess.run(["git", "bisect", "run", *command], cwd=self.tree, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                               env={**os.environ, "LC_ALL": "C"})
-        steps = re.findall(r"(?m)^(Bisecting: .*|\d+ passed, .*|swap-kunit: .*|.* is the first bad commit)$", done.stdout)
+        steps = re.findall(r"(?m)^(Bisecting: .*|\d+ passed, .*|swap-kunit: .*|.* is the first bad commit)$",
+                           done.stdout)
         print("\n".join(steps), flush=True)
         self.assertIn(f"{commits[FAULT]} is the first bad commit", done.stdout, done.stdout[-3000:])
 
