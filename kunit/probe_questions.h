@@ -198,3 +198,9 @@ int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }
 
 PROBE(DISABLE_WORK)		/* a worker can be kept from running */
 bool probe(struct work_struct *work) { return disable_work_sync(work); }
+
+PROBE(SET_PTES)			/* several pages are mapped in one call */
+void probe(struct mm_struct *mm, pte_t *ptep, pte_t pte) { set_ptes(mm, 0, ptep, pte, 2); }
+
+PROBE(SPLIT_FOLIO)
+int probe(struct folio *folio) { return split_folio(folio); }

@@ -201,6 +201,7 @@ unsigned long swap_kunit_zswap_stored(void);
 void swap_kunit_zswap_limit(unsigned int percent);
 unsigned long swap_kunit_zswap_write_back(unsigned long nr);
 void swap_kunit_zswap_settle(void);
+void swap_kunit_zswap_forget(bool forget);
 bool swap_kunit_zswap_has(swp_entry_t swpentry);
 bool swap_kunit_zswap_corrupt(swp_entry_t swpentry);
 u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter);

@@ -475,7 +475,16 @@ void swap_kunit_run_discards(struct swap_info_struct *si)
  */
 void swap_kunit_drain_hints(void)
 {
-#if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
+#if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA && SWAP_API_SWAP_CLUSTER_LISTS
+	struct swap_info_struct *si;
+	int type, cpu;
+
+	for (type = 0; (si = swap_kunit_info(type)); type++)
+		for_each_possible_cpu(cpu)
+			if (si->percpu_cluster)
+				memset(per_cpu_ptr(si->percpu_cluster, cpu)->next, 0,
+				       sizeof(si->percpu_cluster->next));
+#elif SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
 	/* The hints are the area's: they come and go with it. */
 #else
 	struct swap_info_struct *si;

@@ -56,6 +56,22 @@ void swap_kunit_zswap_settle(void)
 #endif
 }
 
+/**
+ * swap_kunit_zswap_forget() - let the kernel believe that zswap has never been on
+ * @forget: true, or false for what is true
+ *
+ * Context: the pool is empty; process, may sleep.
+ */
+void swap_kunit_zswap_forget(bool forget)
+{
+#if SWAP_API_ZSWAP_EVER_ENABLED
+	if (forget)
+		static_branch_disable(&zswap_ever_enabled);
+	else
+		static_branch_enable(&zswap_ever_enabled);
+#endif
+}
+
 static struct zswap_entry *swap_kunit_zswap_entry(swp_entry_t swpentry)
 {
 #if SWAP_API_ZSWAP_TREE_XARRAY

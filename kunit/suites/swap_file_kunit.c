@@ -246,8 +246,7 @@ static void large_folio_gets_no_slots(struct kunit *test)
 {
 	swp_entry_t entry;
 
-	if (swap_kunit_orders() == 1)
-		kunit_skip(test, "this kernel's configuration swaps no large folios");
+	SWAP_REQUIRE_LARGE(test);
 	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = file_pieces });
 	entry = swap_alloc_order(test, 2);
 	KUNIT_EXPECT_EQ_MSG(test, entry.val, 0UL, "rule: no large folio in a swap file");
