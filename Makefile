@@ -55,7 +55,8 @@ presubmit:
 		$(if $(filter-out 0,$(QUICK)),--quick) $(if $(filter-out 0,$(FULL)),--full) \
 		$(if $(filter 0,$(SANDBOX)),--no-sandbox) $(PATCHES)
 presence:
-	@$(swap-kunit) presence $(call opt,--ksrc,KSRC) $(call opt,--kernel,KERNEL) $(if $(filter-out 0,$(JSON)),--json)
+	@$(swap-kunit) presence $(call opt,--ksrc,KSRC) $(call opt,--kernel,KERNEL) $(call opt,--policy,POLICY) \
+		$(if $(filter-out 0,$(JSON)),--json)
 decisions:
 	@$(swap-kunit) decisions $(call q,$(A)) $(call q,$(B)) $(call opt,--config,CONFIG) $(call opt,--out,O) \
 		$(call opt,--jobs,J) $(if $(filter-out 0,$(V)),--verbose) $(mk) $(suites)

@@ -213,14 +213,16 @@ def real_file(srctree: Path, name: str) -> Path:
     return beside if beside.exists() else path
 
 
-def find_mechanisms(srctree: Path) -> dict[str, bool]:
-    """Name -> there or not, for each of MECHANISMS."""
+def find_mechanisms(srctree: Path, patched: Path | None = None) -> dict[str, bool]:
+    """Name -> there or not, for each of MECHANISMS; patched copies of files are in patched."""
     texts: dict[str, str] = {}
     found = {}
     for mechanism in MECHANISMS:
         for name in mechanism.files:
             if name not in texts:
                 path = real_file(srctree, name)
+                if patched and (patched / name).exists():
+                    path = patched / name
                 texts[name] = (strip_comments(path.read_text(errors="replace"))
                                if path.exists() else "")
         where = "\n".join(texts[name] for name in mechanism.files)
@@ -339,10 +341,11 @@ def main() -> None:
     parser.add_argument("--depfile", default="", help="where the compiler lists what it read")
     parser.add_argument("--presence", action="store_true",
                         help="print the mechanisms as JSON and write nothing")
+    parser.add_argument("--patched", type=Path, help="directory with patched copies of some of its files")
     parser.add_argument("compiler", nargs="*", help="compiler and flags, after --")
     args = parser.parse_args()
     if args.presence:
-        found = find_mechanisms(Path(args.srctree))
+        found = find_mechanisms(Path(args.srctree), args.patched)
         print(json.dumps([{"name": m.name, "there": found[m.name], "meaning": m.meaning}
                           for m in MECHANISMS], indent=1))
         return

@@ -10,13 +10,14 @@ import argparse
 import contextlib
 import json
 import sys
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from . import commands, source
+from . import commands, patches, source
 from .errors import FAILED, GOOD, SwapKunitError
 from .kernel import Kernel, examine
-from .layout import REPO
+from .layout import POLICIES, REPO
 from .results import FAIL, Leaf
 
 PROBE = REPO / "kunit" / "probe.py"
@@ -24,41 +25,58 @@ PROBE = REPO / "kunit" / "probe.py"
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A mechanism of the swap code; wanted where kernels.toml says this kernel must have it."""
+    """A mechanism of the swap code; wanted where kernels.toml says this kernel must have it.
+
+    by_policy: a policy brings it, or takes it away.
+    """
 
     name: str
     there: bool
     meaning: str
     wanted: bool = False
+    by_policy: bool = False
 
     @property
     def missing(self) -> bool:
         """Whether it should be there and is not."""
-        return self.wanted and not self.there
+        return self.wanted and not self.there and not self.by_policy
 
     def mark(self) -> str:
         """The word for it in the table."""
+        if self.by_policy:
+            return "added" if self.there else "removed"
         return "MISSING" if self.missing else "yes" if self.there else "-"
 
 
-def find(kernel: Kernel) -> list[Mechanism]:
+def find(kernel: Kernel, policies: list[str] | None = None) -> list[Mechanism]:
     """What the probe finds in kernel, which need not be built. Raises SwapKunitError."""
-    command = [sys.executable, PROBE, "--srctree", kernel.path, "--presence"]
-    done = commands.run(command, env=commands.kernel_environment())
-    try:
-        found = json.loads(done.output)
-    except ValueError:
-        print(commands.tail(done.output), file=sys.stderr)
-        raise SwapKunitError(f"cannot tell which mechanisms Linux {kernel.version} has: {PROBE} failed as "
-                             "shown above; put it right") from None
+    entries = ask_probe(kernel)
+    before = {entry["name"]: entry["there"] for entry in entries}
+    if policies:
+        with tempfile.TemporaryDirectory(prefix="swap-kunit-") as name:
+            steps = [step for policy in policies for step in patches.steps_of(policy, POLICIES)]
+            patches.lay(kernel.path, Path(name, "patched"), steps, [])
+            entries = ask_probe(kernel, "--patched", Path(name, "patched"))
     wanted = [] if kernel.given else source.known_kernels().mechanisms_of(kernel.series)
-    unknown = set(wanted) - {entry["name"] for entry in found}
+    unknown = set(wanted) - before.keys()
     if unknown:
         raise SwapKunitError(f"cannot tell whether Linux {kernel.version} has {', '.join(sorted(unknown))}: "
                              "configs/kernels.toml wants it and kunit/probe.py does not know it; "
                              "put one of them right")
-    return [Mechanism(entry["name"], entry["there"], entry["meaning"], entry["name"] in wanted)
-            for entry in found]
+    return [Mechanism(entry["name"], entry["there"], entry["meaning"], entry["name"] in wanted,
+                      entry["there"] != before[entry["name"]]) for entry in entries]
+
+
+def ask_probe(kernel: Kernel, *options: str | Path) -> list[dict]:
+    """The probe's list of mechanisms. Raises SwapKunitError."""
+    command = [sys.executable, PROBE, "--srctree", kernel.path, "--presence", *options]
+    done = commands.run(command, env=commands.kernel_environment())
+    try:
+        return json.loads(done.output)
+    except ValueError:
+        print(commands.tail(done.output), file=sys.stderr)
+        raise SwapKunitError(f"cannot tell which mechanisms Linux {kernel.version} has: {PROBE} failed as "
+                             "shown above; put it right") from None
 
 
 def missing_leaves(kernel: Kernel) -> list[Leaf]:
@@ -81,30 +99,34 @@ def presence(args: argparse.Namespace) -> int:
                              "--ksrc and --kernel exclude each other; give one of them")
     with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
         kernel = examine(args.ksrc) if args.ksrc is not None else source.provide(args.kernel)
-    found = find(kernel)
+    found = find(kernel, args.policy)
     if args.json:
-        print(json.dumps({"kernel": kernel.version, "origin": kernel.origin,
+        print(json.dumps({"kernel": kernel.version, "origin": kernel.origin, "policies": args.policy or [],
                           "mechanisms": [asdict(entry) for entry in found]}, indent=1))
     else:
-        print(f"Linux {kernel.version}, {kernel.origin}\n\n{table(found)}")
+        laid = f", with {', '.join(args.policy)}" if args.policy else ""
+        print(f"Linux {kernel.version}, {kernel.origin}{laid}\n\n{table(found)}")
     return FAILED if any(entry.missing for entry in found) else GOOD
 
 
 def table(found: list[Mechanism]) -> str:
-    """One line a mechanism: those that are there, then the others."""
+    """One line a mechanism: those a policy changes, those that are there, then the others."""
     width = max(len(entry.name) for entry in found)
-    rows = sorted(found, key=lambda entry: not (entry.there or entry.missing))
+    rows = sorted(found, key=lambda entry: (not entry.by_policy, not (entry.there or entry.missing)))
     return "\n".join([f"{'mechanism':<{width}}  {'there':<7}  what it means",
                       *(f"{entry.name:<{width}}  {entry.mark():<7}  {entry.meaning}" for entry in rows)])
 
 
 def presence_options(parser: argparse.ArgumentParser) -> None:
     """presence's own arguments."""
+    from .cli import comma_list
     parser.add_argument("--ksrc", metavar="DIR", type=Path,
                         help="kernel tree to look at; it is only read (make: KSRC=)")
     parser.add_argument("--kernel", metavar="VERSION",
                         help="kernel to fetch from Debian, such as 7.3 or 6.12; without it and --ksrc "
                              "the newest 7.x (make: KERNEL=)")
+    parser.add_argument("--policy", metavar="A,B", default="", type=comma_list,
+                        help="policies of mm/policies laid over the kernel (make: POLICY=)")
     parser.add_argument("--json", action="store_true", help="as JSON (make: JSON=1)")
 
 

@@ -14,7 +14,21 @@ from swapkunit import presence, source
 from swapkunit.errors import SwapKunitError
 from swapkunit.kernel import Kernel
 
-from .support import REPO, Scratch, make_kernel
+from .support import REPO, Scratch, make_kernel, write
+
+# The machine's own cache; a test's is empty.
+NEWEST = [entry for entry in source.cached() if entry.debian_version.startswith("7.")]
+
+FREE_FIRST = """--- a/mm/swapfile.c
++++ b/mm/swapfile.c
+@@ -1,5 +1,5 @@
+ int cluster_alloc_swap_entry(void)
+ {
+-\treturn SWP_PAGE_DISCARD;
++\treturn frag_cluster_nr;
+ }
+ int frag_clusters;
+"""
 
 CLUSTERS = "int cluster_alloc_swap_entry(void)\n{\n\treturn SWP_PAGE_DISCARD;\n}\nint frag_clusters;\n"
 
@@ -52,6 +66,39 @@ class Presence(Scratch):
         self.assertEqual(told["kernel"], "7.3.4")
         there = {entry["name"] for entry in told["mechanisms"] if entry["there"]}
         self.assertEqual(there, {"CLUSTER_ALLOCATOR", "NONFULL_FIRST"})
+
+    def test_what_a_policy_adds_and_removes(self) -> None:
+        write(self.top / "policies/other-1-way.patch", FREE_FIRST)
+        with self.known(s7=["NONFULL_FIRST"]), mock.patch.object(presence, "POLICIES", self.top / "policies"):
+            found = {entry.name: entry for entry in presence.find(self.fetched, ["other"])}
+            with self.assertRaisesRegex(SwapKunitError, "no policy 'none'"):
+                presence.find(self.fetched, ["none"])
+        self.assertEqual({name: entry.mark() for name, entry in found.items() if entry.by_policy},
+                         {"NONFULL_FIRST": "removed", "FRAG_SCAN_ALL": "added"})
+        self.assertFalse(found["NONFULL_FIRST"].missing)
+        self.assertEqual(found["CLUSTER_ALLOCATOR"].mark(), "yes")
+        lines = presence.table(list(found.values())).splitlines()
+        self.assertEqual({line.split()[0] for line in lines[1:3]}, {"NONFULL_FIRST", "FRAG_SCAN_ALL"})
+
+    def test_our_policies_are_seen_in_the_newest_kernel(self) -> None:
+        if not NEWEST:
+            self.skipTest("no kernel 7.x was fetched on this machine")
+        kernel = NEWEST[0].kernel()
+        for policy, changed in {"congestion": {"CONGESTION_CHECK": True}, "free-first": {"NONFULL_FIRST": False},
+                                "sync-bypass": {"SYNC_READAHEAD_DEFERRED": True, "SYNC_READAHEAD_BYPASS": True},
+                                "congestion,free-first,sync-bypass": {
+                                    "CONGESTION_CHECK": True, "NONFULL_FIRST": False,
+                                    "SYNC_READAHEAD_DEFERRED": True, "SYNC_READAHEAD_BYPASS": True}}.items():
+            found = presence.find(kernel, policy.split(","))
+            self.assertEqual({entry.name: entry.there for entry in found if entry.by_policy}, changed, policy)
+
+    def test_policies_on_the_command_line(self) -> None:
+        done = self.program("presence", "--ksrc", self.tree, "--policy", "none")
+        self.assertEqual(done.status, 2)
+        self.assertIn("no policy 'none'", done.output)
+        done = self.program("presence", "--ksrc", self.tree, "--policy", "free-first")
+        self.assertEqual(done.status, 2)
+        self.assertIn("cannot apply free-first-1", done.output)
 
     def test_wrong_use(self) -> None:
         done = self.program("presence", "--ksrc", self.top)
