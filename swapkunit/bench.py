@@ -21,6 +21,7 @@ from .results import FAIL, Leaf, Report
 from .session import Request, Session
 
 PRISTINE = "pristine"       # the base's build directory
+PRISTINE_OF = "pristine-of"  # which base that is
 OWNER = "series"            # whose build directory it is now
 MECHANISM = re.compile(r"^#define SWAP_MECHANISM_(\w+) 1$", re.M)
 KBUILD = re.compile(r"^  [A-Z]\w+ +\S")      # such as "  CC      mm/swapfile.o"
@@ -96,6 +97,23 @@ class Bench:
         self.store.put(name, asdict(tested))
         return tested
 
+    def build_base(self, like: Bench | None = None) -> None:
+        """Have the base's build directory kept, where it is not the one of this base yet.
+
+        like: a bench whose objects are the same but for a few; a first build starts from them.
+        """
+        mark = self.out / PRISTINE_OF
+        if mark.exists() and mark.read_text() == self.base_key:
+            return
+        session = self.session([])
+        with session.layout.lock():
+            self.take_over(session, [])
+            if like and not session.layout.build.exists() and (like.out / PRISTINE).exists():
+                sessions.lay_tree(session)
+                shutil.copytree(like.out / PRISTINE, session.layout.build, symlinks=True)
+            sessions.build_kernel(session)
+            self.keep_pristine(session)
+
     def _test(self, session: Session, patches: list[Path], touched: list[str]) -> Tested:
         with session.layout.lock():
             self.take_over(session, patches)
@@ -136,6 +154,7 @@ class Bench:
         shutil.copytree(session.layout.build, new, symlinks=True)
         shutil.rmtree(pristine, ignore_errors=True)
         new.rename(pristine)
+        (self.out / PRISTINE_OF).write_text(self.base_key)
 
 
 @contextlib.contextmanager

@@ -141,6 +141,35 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
             else Finished(process.returncode, output)
 
 
+@contextmanager
+def background(command: Sequence[str | Path], *, cwd: Path | None = None,
+               env: Mapping[str, str] | None = None) -> Iterator[Callable[[], Finished]]:
+    """Run command beside what the block does; the value waits for its end.
+
+    It is killed when the block is left before that.
+    """
+    words, env = wrapped(command, cwd, env)
+    with tempfile.TemporaryFile() as sink:
+        process = None
+
+        def finish() -> Finished:
+            ended_by = _wait(process, None, watched)
+            sink.seek(0)
+            output = sink.read().decode(errors="replace")
+            return Finished(process.returncode or bool(ended_by), output if not ended_by else f"ended: {ended_by}")
+
+        try:
+            with interrupts.held():
+                process = subprocess.Popen(words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=sink,
+                                           stderr=subprocess.STDOUT, start_new_session=True)
+            watched = watch(process)
+            yield finish
+        finally:
+            if process and process.returncode is None:
+                with interrupts.held():
+                    kill_group(process)
+
+
 def _wait(process: subprocess.Popen, progress: Callable[[float], str] | None,
           watched: Watch | None) -> str:
     """Wait for process to end, or end it; why that was done, or ""."""

@@ -17,6 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Iterable
 
+from . import commands
 from .errors import SwapKunitError
 
 WATCHED = ("mm/swap_state.c", "mm/swapfile.c", "mm/page_io.c", "mm/swap.h", "mm/swap_table.h",
@@ -158,7 +159,8 @@ def merge(parts: list[Path], target: Path, tools: Tools) -> None:
     for number, part in enumerate(parts[1:], 1):
         step = target if number == len(parts) - 1 else target.with_name(f"{target.name}.{number}")
         command = [tools.gcov_tool, "merge", str(before), str(part), "-o", str(step)]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        command, env = commands.wrapped(command, None, None)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
             raise SwapKunitError(f"cannot add up the coverage counters of {before} and {part}: "
                                  f"{done.stderr.strip()}; run `swap-kunit coverage` again")
@@ -176,7 +178,8 @@ def read_counts(directory: Path, tools: Tools, unit: str = "*", branches: bool =
     if not paths:
         return {}
     command = [tools.gcov, *["--branch-probabilities"] * branches, "--json-format", "--stdout", *paths]
-    done = subprocess.run(command, capture_output=True, check=False)
+    command, env = commands.wrapped(command, None, None)
+    done = subprocess.run(command, env=env, capture_output=True, check=False)
     if done.returncode or b"mismatch" in done.stderr:
         said = done.stderr.decode(errors="replace").strip()
         raise SwapKunitError(f"cannot read the coverage counters in {directory}: {tools.gcov}: {said}; "

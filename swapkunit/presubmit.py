@@ -10,20 +10,25 @@ a check that was stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import applying, bench, commands, deps, presubmit_report, presubmit_steps as steps, sandbox as boxes
+from . import applying, bench, changed_lines, commands, deps, fragments, presubmit_report
+from . import presubmit_steps as steps, sandbox as boxes
 from . import series as inputs
 from .applying import Applied, Base, Outcome
 from .bench import Bench, Tested
+from .compile_checks import STEPS, Checks, users_of
+from .counters import WATCHED, tools_for
+from .coverage import FRAGMENT
 from .errors import SwapKunitError, UntestableKernel
-from .layout import REPO, Layout, default_out
+from .layout import CONFIGS, REPO, Layout, default_out
 from .presubmit_progress import Progress
-from .presubmit_report import FAIL, SKIP, PatchReport, PresubmitReport, Step
+from .presubmit_report import FAIL, SKIP, PatchReport, PresubmitReport, Step, worst
 from .presubmit_store import Store, identity_of_kernel, identity_of_project, key
 from .series import Patch, Series
 from .session import Request
@@ -31,6 +36,9 @@ from .verdict import relative
 
 PLACE = "presubmit"         # the directory beside those of the configurations
 PLAIN = "plain"
+QUICK, FULL = "quick", "full"
+DEBUGGING = ("debug_vm", "lockdep", "kasan")
+BUILD_FILES = ("Makefile", "Kbuild", "Kconfig")
 
 
 @dataclass
@@ -55,7 +63,8 @@ class CheckRequest:
 
 def check(request: CheckRequest) -> PresubmitReport:
     """Check a series; the reports are written. Raises SwapKunitError or UntestableKernel."""
-    deps.require({**deps.BUILD, **deps.PATCHES, **inputs.NEEDED})
+    lines = {} if request.depth == QUICK else {**deps.COVERAGE, "sparse": "sparse"}
+    deps.require({**deps.BUILD, **deps.PATCHES, **inputs.NEEDED, **lines})
     base = applying.base_of(request.run.ksrc, request.run.kernel, request.spec)
     top = request.run.out or default_out(base.kernel, [PLACE])
     layout = Layout(top.absolute())
@@ -94,10 +103,21 @@ class Checker:
         self.series_key = key([patch.diff for patch in series.patches])
         self.box = self.make_box()
         self.bench = self.make_bench(PLAIN, [])
-        columns = ["applies", "checkpatch", "build", "suites", "reports", "decisions"]
+        self.checks = None if request.depth == QUICK else Checks(
+            base.kernel, request.run, top, request.sandbox, self.base_key, self.store, top / "log.txt")
+        self.benches = {name: self.make_bench(name, [name]) for name in self.configs()}
+        columns = ["applies", "checkpatch", "build", *(STEPS if self.checks else ()), "suites", "reports", "decisions",
+                   *self.benches, *([changed_lines.STEP] if self.checks else ())]
         self.report = PresubmitReport(series.title, series.version, base.kernel.version, base.kernel.origin,
                                       boxes.describe(self.box), columns, top / "report" / self.series_key[:8],
                                       [*series.notes])
+
+    def configs(self) -> list[str]:
+        """The fragments to run the suites under besides. Raises SwapKunitError for one there is not."""
+        wanted = [*self.request.configs, *(DEBUGGING if self.request.depth == FULL else ())]
+        for name in wanted:
+            fragments.find(name, CONFIGS)
+        return list(dict.fromkeys(wanted))
 
     def make_box(self) -> boxes.Sandbox | None:
         """What checkpatch and the like run in; None without a sandbox."""
@@ -123,6 +143,7 @@ class Checker:
             self.apply_all(outcomes, Path(scratch))
         if any(isinstance(outcome, Applied) for outcome in outcomes):
             self.tested_base()
+            self.prepare_checks()
         laid: list[Patch] = []
         before: Tested | None = None
         for report, patch, outcome in zip(self.report.patches, self.series.patches, outcomes):
@@ -132,6 +153,8 @@ class Checker:
             else:
                 self.add(report, self.checkpatch(patch))
                 self.skip_rest(report, "it does not apply")
+        if self.checks and laid:
+            self.look_at_lines(laid)
         return self.finish()
 
     def finish(self) -> PresubmitReport:
@@ -168,16 +191,89 @@ class Checker:
         self.add(report, self.checkpatch(patch))
         self.progress.at(self.where(report), "build and suites")
         base = self.bench.test([], [])
-        tested = self.bench.test([one.file for one in laid], patch.touched)
+        compiled, tested = self.compile_and_test(patch, laid)
         self.progress.at(self.where(report), "reading the results")
         self.add(report, steps.builds(tested, base, patch.touched))
+        for step in compiled:
+            self.add(report, step)
         if tested.built:
             self.add(report, steps.suites(tested, base, before))
             self.add(report, steps.reports(tested, base))
             self.add(report, steps.decisions(tested, before or base))
+            for bench_of_config in self.benches.values():
+                self.add(report, self.test_config(bench_of_config, report, patch, laid))
         else:
             self.skip_rest(report, "it does not build")
         return tested if tested.built else before
+
+    def test_config(self, other: Bench, report: PatchReport, patch: Patch, laid: list[Patch]) -> Step:
+        """The suites under another configuration, and what its kernel reports."""
+        self.progress.at(self.where(report), f"suites, {other.name}")
+        try:
+            base = other.test([], [])
+        except SwapKunitError as error:
+            return Step(other.name, SKIP, str(error))
+        if not base.built:
+            return Step(other.name, SKIP, "the base does not build or boot in this configuration")
+        tested = other.test([one.file for one in laid], patch.touched)
+        if not tested.built:
+            return Step(other.name, FAIL, "it does not build, or does not boot", "no", tested.said[-40:])
+        found, reported = steps.suites(tested, base, None), steps.reports(tested, base)
+        return Step(other.name, worst([found, reported]), f"{found.summary}; {reported.summary}", found.cell,
+                    found.details + reported.details, self.progress.since(), found.data)
+
+    def look_at_lines(self, laid: list[Patch]) -> None:
+        """Coverage of what the patches changed, once for all of them, in the last state that builds."""
+        built = [patch for report, patch in zip(self.report.patches, self.series.patches)
+                 if patch in laid and not any(step.name == "build" and step.status == FAIL for step in report.steps)]
+        pages = self.report.out / "coverage"
+        source = self.report.out / "source"
+        reports = {id(patch): report for report, patch in zip(self.report.patches, self.series.patches)}
+        files = [patch.file for patch in laid[:laid.index(built[-1]) + 1]] if built else []
+        touched = {name for patch in laid for name in patch.touched} & set(WATCHED)
+        found, owned = changed_lines.Reached(why_not="no patch builds"), {}
+        self.progress.at("the series", "coverage of the changed lines")
+        if files and touched:
+            tools = tools_for(self.request.run.make_options)
+            owned = changed_lines.owners(self.kernel.path, files, source)
+            counting = self.make_bench(FRAGMENT, [FRAGMENT])
+            found = changed_lines.reached(counting, self.bench, files, source, pages, tools)
+            self.report.pages = "coverage"
+        spent = self.progress.since() / len(laid)
+        for number, patch in enumerate(laid, 1):
+            report = reports[id(patch)]
+            step = changed_lines.step_of(number, patch.touched, owned, found, source)
+            report.steps = [other for other in report.steps if other.name != step.name]
+            self.add(report, replace(step, seconds=spent))
+
+
+    def compile_and_test(self, patch: Patch, laid: list[Patch]) -> tuple[list[Step], Tested]:
+        """The single compilations run beside the build, which keeps one CPU busy."""
+        files = [one.file for one in laid]
+        if self.checks is None:
+            return [], self.bench.test(files, patch.touched)
+        name = self.bench.key(files, "compiled", patch.touched)
+        said = self.store.get(name)
+        if said is not None:
+            return self.checks.steps(said), self.bench.test(files, patch.touched)
+        stale = any(os.path.basename(path).startswith(BUILD_FILES) for one in laid for path in one.touched)
+        with bench.quiet(self.top / "log.txt"):
+            jobs = self.checks.jobs_at(files, patch.touched, stale)
+        with self.checks.running(jobs) as finish:
+            tested = self.bench.test(files, patch.touched)
+            self.progress.at(self.where(patch), "touched files in other configurations")
+            said = self.store.put(name, finish())
+        return self.checks.steps(said), tested
+
+    def prepare_checks(self) -> None:
+        """The configurations to compile touched files in."""
+        if self.checks is None:
+            return
+        self.progress.at("the base", "other configurations")
+        touched = list(dict.fromkeys(name for patch in self.series.patches for name in patch.touched))
+        headers = [name for name in touched if name.endswith(".h")]
+        with bench.quiet(self.top / "log.txt"):
+            self.checks.prepare(touched, users_of(headers, Layout(self.bench.out).build))
 
     def checkpatch(self, patch: Patch) -> Step:
         """checkpatch.pl, in the sandbox."""
@@ -197,9 +293,9 @@ class Checker:
         there = {step.name for step in report.steps}
         report.steps += [Step(name, SKIP, why).clean() for name in self.report.columns if name not in there]
 
-    def where(self, report: PatchReport) -> str:
+    def where(self, patch: PatchReport | Patch) -> str:
         """patch 2 of 3"""
-        return f"patch {report.number} of {report.total}"
+        return f"patch {patch.number} of {patch.total}"
 
 
 # -- the verb ----------------------------------------------------------------
@@ -228,7 +324,7 @@ def request_of(args: argparse.Namespace) -> CheckRequest:
     if ranges and args.ksrc is None:
         raise SwapKunitError(f"cannot check {ranges[0]}: a range is one of a git tree, and none was given; give it "
                              "with --ksrc (make: KSRC=)")
-    depth = "quick" if args.quick else "full" if args.full else "default"
+    depth = QUICK if args.quick else FULL if args.full else "default"
     return CheckRequest(run_request_of(args), files, ranges[0] if ranges else "", None, args.configs or [], depth,
                         args.partial, not args.no_sandbox)
 

@@ -15,6 +15,7 @@ PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 FINDINGS = (WARN, FAIL)
 WIDTH = 74              # columns of report.txt: it goes into a mail
 SHOWN = 8               # details of a step in report.txt; report.json and report.html have all
+SHORT = {"applies": "apply", "checkpatch": "style", "decisions": "decide"}      # headings of the table
 ORDER = (PASS, SKIP, WARN, FAIL)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -147,12 +148,13 @@ def text(report: PresubmitReport) -> str:
 
 def table(report: PresubmitReport) -> list[str]:
     """A row a patch, a column a step."""
-    rows = [["patch", *report.columns]]
+    rows = [["patch", *(SHORT.get(name, name) for name in report.columns)]]
     for patch in report.patches:
         cells = [step.cell if step else "" for step in map(patch.step, report.columns)]
         rows.append([patch.name, *cells])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
+    between = "  " if sum(widths) + 2 * len(widths) <= WIDTH else " "
+    return [between.join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
 
 
 def told(step: Step) -> list[str]:

@@ -12,6 +12,9 @@ from .kernel import Kernel
 from .layout import REPO
 
 
+FORMAT = 1      # of what is kept: another one makes it all anew
+
+
 def key(*parts: object) -> str:
     """Stands for all parts."""
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:24]
@@ -43,9 +46,9 @@ class Store:
 
 
 def identity_of_project() -> str:
-    """Stands for every file of ours that a result could depend on."""
-    digest = hashlib.sha256()
-    for top in ("kunit", "mm", "configs", "swapkunit", ".kunitconfig"):
+    """Stands for every file of ours that is built into a kernel or says how."""
+    digest = hashlib.sha256(str(FORMAT).encode())
+    for top in ("kunit", "mm", "configs", ".kunitconfig"):
         for path in sorted([REPO / top] if (REPO / top).is_file() else (REPO / top).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
                 digest.update(f"{path.relative_to(REPO)}\0".encode() + path.read_bytes())

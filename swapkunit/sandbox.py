@@ -38,7 +38,7 @@ ENVIRONMENT = re.compile(r"PATH|LANG|LC_\w+|TERM|TZ|LLVM|CC|KBUILD_BUILD_\w+|SOU
                          r"PYTHON(DONTWRITEBYTECODE|UNBUFFERED)|GCOV_\w+")
 LOOK_EVERY = 0.3            # seconds between two looks at what runs inside
 MEMORY_TO_SPARE = 0.04      # of the machine's: less than that free, and what runs inside is ended
-DISK_TO_SPARE = GB // 2     # bytes
+DISK_TO_SPARE = GB // 8     # bytes
 
 
 @dataclass(frozen=True)

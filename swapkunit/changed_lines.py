@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which lines of the swap files a patch of a series has left in its last state, and which of them a case reaches."""
+from __future__ import annotations
+
+import difflib
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import coverage_verbs, lcov, patches as patching, session as sessions
+from .bench import Bench, quiet
+from .coverage import Places, collect, counter_directory, forget, keep_notes, source_lines, total_of
+from .counters import WATCHED, Tools
+from .errors import SwapKunitError
+from .presubmit_report import PASS, SKIP, WARN, Step
+from .session import Session
+
+STEP = "lines"
+
+
+@dataclass
+class Reached:
+    """What the suites reach of a state of the series. counts: file -> line -> times, lines with code only."""
+
+    counts: dict[str, dict[int, int]] = field(default_factory=dict)
+    why_not: str = ""
+
+
+# -- whose line is it --------------------------------------------------------
+
+
+def owners(source: Path, files: list[Path], scratch: Path) -> dict[str, list[int]]:
+    """Swap file -> for each line of its last state the patch (from 1) it comes from, 0 for the base.
+
+    scratch then holds the swap files of that state.
+    """
+    found: dict[str, list[int]] = {}
+    scratch.parent.mkdir(parents=True, exist_ok=True)
+    texts = {name: read(source / name) for name in WATCHED}
+    for number in range(1, len(files) + 1):
+        with tempfile.TemporaryDirectory(prefix="state-", dir=scratch.parent) as name:
+            state = Path(name) / "files"
+            laid = patching.lay(source, state, [], files[:number])
+            for path in WATCHED:
+                new = read((state if path in laid.files else source) / path)
+                mine = found.get(path) or [0] * len(texts[path])
+                if new != texts[path]:
+                    found[path] = inherited(texts[path], new, mine, number)
+                texts[path] = new
+    for name, text in texts.items():
+        if text:
+            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+            (scratch / name).write_text("".join(text), errors="surrogateescape")
+    return found
+
+
+def read(path: Path) -> list[str]:
+    """A file's lines with their ends; none when it is not there."""
+    try:
+        return path.read_text(errors="surrogateescape").splitlines(keepends=True)
+    except OSError:
+        return []
+
+
+def inherited(old: list[str], new: list[str], owned: list[int], number: int) -> list[int]:
+    """The owners of new's lines: as in old where they are old's, else number."""
+    result = [number] * len(new)
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for first, second, length in matcher.get_matching_blocks():
+        result[second:second + length] = owned[first:first + length]
+    return result
+
+
+# -- which are reached -------------------------------------------------------
+
+
+def reached(bench: Bench, plain: Bench, files: list[Path], source: Path, pages: Path, tools: Tools) -> Reached:
+    """Build with counters, run, count; pages of the state at source are made below pages."""
+    name = bench.key(files, "coverage")
+    known = bench.store.get(name)
+    if known and (pages / "index.html").exists():
+        return Reached({path: {int(line): count for line, count in counts.items()}
+                        for path, counts in known["counts"].items()}, known["why_not"])
+    with quiet(bench.log):
+        try:
+            bench.build_base(plain)
+            found = count(bench, bench.session(files), files, source, pages, tools)
+        except SwapKunitError as error:
+            return Reached(why_not=str(error))
+    bench.store.put(name, vars(found))
+    return found
+
+
+def count(bench: Bench, session: Session, files: list[Path], source: Path, pages: Path, tools: Tools) -> Reached:
+    """One counting run."""
+    places = Places(session.layout.out / "coverage")
+    with session.layout.lock(), counter_directory(places) as raw:
+        bench.take_over(session, files)
+        sessions.build_kernel(session)
+        forget(places)
+        with session.confined(raw):
+            results = coverage_verbs.run_counting(session, raw)
+            if results.interrupted:
+                raise KeyboardInterrupt
+            keep_notes(places, session.layout.build / "mm")
+            suites = collect(raw, places.notes, source, tools, session.request.jobs)
+        places.info.write_text(lcov.tracefile(suites, source))
+        lcov.make_pages(places.info, pages, source, f"swap code of Linux {session.kernel.version} with the series")
+        lcov.name_suites(pages, suites)
+        return Reached({name: dict(counts.lines) for name, counts in total_of(suites).items()})
+
+
+def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found: Reached, source: Path) -> Step:
+    """The step of patch number: which of its lines no case reaches."""
+    if not set(touched) & set(WATCHED):
+        return Step(STEP, SKIP, "it changes none of the swap files")
+    if found.why_not:
+        return Step(STEP, SKIP, found.why_not)
+    code = hit = 0
+    missed: list[str] = []
+    shown: dict[str, dict[int, list]] = {}
+    for name, owner in owned.items():
+        text = source_lines(source / name)
+        for line in (line for line, whose in enumerate(owner, 1) if whose == number):
+            times = found.counts.get(name, {}).get(line)
+            code, hit = code + (times is not None), hit + bool(times)
+            shown.setdefault(name, {})[line] = [times, text[line - 1] if line <= len(text) else ""]
+            if times == 0:
+                missed.append(f"{name}:{line}: {text[line - 1].strip()}")
+    data = {"lines": shown}
+    if not code:
+        return Step(STEP, PASS, "no line with code is changed, or a later patch changes it again", "none", data=data)
+    summary = f"{hit} of {code} changed lines with code are reached"
+    return Step(STEP, WARN if missed else PASS, summary, f"{hit}/{code}", missed, data=data)

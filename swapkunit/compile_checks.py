@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Touched files compiled otherwise than the suites' kernel: W=1, sparse, the configs that mm patches break.
+
+In a tree without wrappers, one object at a time, by the commands that Kbuild would use:
+`make -n` tells them once for the base, and after a patch that touches a Makefile or Kconfig. A patch is told
+only what the state before it did not say.
+"""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, ContextManager, Iterator
+
+from . import commands, fragments, patches as patching, sandbox as boxes, tree
+from .errors import SwapKunitError
+from .kernel import Kernel
+from .layout import CONFIGS, POLICIES, REPO
+from .presubmit_report import FAIL, PASS, SKIP, WARN, Step
+from .presubmit_steps import lines, without_numbers
+from .presubmit_store import Store, key
+from .session import Request
+
+W1, SPARSE, CONFIGURATIONS = "W=1", "sparse", "configs"
+STEPS = (W1, SPARSE, CONFIGURATIONS)
+WORKER = Path(__file__).with_name("compile_worker.py")
+# Of a header's many users, those that tell most of the swap code's; no more than this of them.
+USERS = ("mm/swapfile.c", "mm/swap_state.c", "mm/memory.c", "mm/shmem.c", "mm/page_io.c", "mm/zswap.c", "mm/vmscan.c",
+         "mm/madvise.c", "mm/memcontrol.c", "mm/swap.c", "mm/util.c", "mm/page_alloc.c")
+MOST_USERS = 4
+# sparse of before 2025 has not __typeof_unqual__, which it does not need to understand.
+CHECK = "sparse -D__typeof_unqual__=__typeof__"
+UNIT = re.compile(r" -c -o (\S+\.o) (\S+\.c)\s*$")
+TOO_OLD = "is not available or not up to date"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A configuration to compile in. off: a symbol that must not be set; make: for the kernel's make."""
+
+    name: str
+    title: str
+    text: str = ""
+    off: str = ""
+    policies: str = ""
+    make: tuple[str, ...] = ()
+
+
+PLAIN = Variant("plain", "plain")
+NO_ZSWAP = "# CONFIG_ZSWAP is not set\n# CONFIG_ZSWAP_DEFAULT_ON is not set\n"
+ODD = (
+    Variant("noswap", "no SWAP", "# CONFIG_SWAP is not set\n" + NO_ZSWAP, "SWAP"),
+    Variant("nozswap", "no ZSWAP", NO_ZSWAP, "ZSWAP"),
+    Variant("noshmem", "no SHMEM", "CONFIG_EXPERT=y\n# CONFIG_SHMEM is not set\n# CONFIG_TMPFS is not set\n", "SHMEM"),
+    Variant("nomemcg", "no MEMCG", "# CONFIG_MEMCG is not set\n", "MEMCG"),
+    Variant("thp", "THP", policies="thp"),
+    Variant("32bit", "32 bit", make=("SUBARCH=i386",)),
+)
+
+
+@dataclass
+class Ready:
+    """A variant that is configured: for every C file, what to run. lacking: why there is none."""
+
+    compile: dict[str, list[str]] = field(default_factory=dict)
+    check: dict[str, list[str]] = field(default_factory=dict)
+    doc: dict[str, list[str]] = field(default_factory=dict)
+    lacking: str = ""
+    no_sparse: str = ""
+
+
+Said = dict[str, list]      # job -> [status, output, seconds]
+
+
+class Checks:
+    """The compilations of one series; makes its trees when they are wanted first."""
+
+    def __init__(self, kernel: Kernel, request: Request, top: Path, confine: bool, base_key: str, store: Store,
+                 log: Path):
+        self.kernel, self.request, self.top, self.log = kernel, request, top / "checks", log
+        self.confine, self.base_key, self.store = confine, base_key, store
+        self.said: dict[str, set[str]] = {}     # job -> lines it has said up to now
+        self.broken: set[str] = set()           # jobs that fail in the base
+        self.variants: dict[Variant, Ready] = {}
+        self.users: list[str] = []
+        self.directories: list[str] = []
+
+    # -- trees and configurations -------------------------------------------
+
+    def tree(self, variant: Variant) -> Path:
+        """The tree a variant is compiled in: those that need patches of ours have one of their own."""
+        return self.top / (f"tree-{variant.policies}" if variant.policies else "tree")
+
+    def lay(self, variant: Variant, patches: list[Path]) -> None:
+        """Bring its tree to a state of the series."""
+        nothing = self.top / "nothing"
+        nothing.mkdir(parents=True, exist_ok=True)
+        names = fragments.patches_of([variant.policies], CONFIGS) if variant.policies else []
+        steps = [step for name in names for step in patching.steps_of(name, POLICIES)]
+        tree.Overlay(self.kernel.path, self.tree(variant), nothing, steps, patches).sync()
+
+    def confined(self, *writable: Path) -> ContextManager[None]:
+        """A sandbox in which these places may be written."""
+        if not self.confine:
+            return commands.confined(None)
+        box = boxes.make([self.kernel.path, REPO, self.top], self.request.make_options, self.request.jobs)
+        return commands.confined(box.writing(*writable))
+
+    def ready(self, variant: Variant, directories: list[str], patches: list[Path], stale: bool) -> Ready:
+        """Configure a variant and ask make what it would run. stale: the patches change what that is."""
+        name = key(self.base_key, "ready", variant, directories,
+                   [path.read_bytes() for path in patches] if stale else [])
+        known = self.store.get(name)
+        if known and (self.top / variant.name / ".config").exists():
+            return Ready(**known)
+        try:
+            self.lay(variant, patches)
+            made = self._make_ready(variant, directories)
+        except patching.DoesNotApply as error:
+            made = Ready(lacking=str(error))
+        self.store.put(name, vars(made))
+        return made
+
+    def _make_ready(self, variant: Variant, directories: list[str]) -> Ready:
+        if variant.make and not compiles_32_bit():
+            return Ready(lacking="gcc here makes no 32 bit programs: apt-get install gcc-multilib")
+        out = self.top / variant.name
+        out.mkdir(parents=True, exist_ok=True)
+        (out / ".config").unlink(missing_ok=True)
+        (out / ".config").write_text(configuration(variant))
+        with self.confined(out):
+            done = self.make(variant, "olddefconfig")
+            values = fragments.read_dot_config(out / ".config")
+            if done.status or (variant.off and variant.off in values):
+                return Ready(lacking=commands.tail(done.output, 3) if done.status else
+                             f"this kernel's UML cannot be configured without {variant.off}")
+            if variant.policies and "TRANSPARENT_HUGEPAGE" not in values:
+                return Ready(lacking="this kernel's UML has no THP, also with the patches in mm/policies")
+            done = self.make(variant, "prepare")
+            if done.status:
+                return Ready(lacking=f"it cannot be prepared: {commands.tail(done.output, 3)}")
+            words = ["W=1", "C=2", f"CHECK={CHECK}"] if variant == PLAIN else []
+            return commands_of(self.make(variant, "-n", *words, *(f"{name}/" for name in directories)).output,
+                               self.tree(variant))
+
+    def make(self, variant: Variant, *words: str) -> commands.Finished:
+        """The kernel's make in a variant's directory."""
+        command = ["make", "-s" if "-n" not in words else "--no-print-directory", "ARCH=um", f"O={self.top / variant.name}",
+                   "-k" if "-n" in words else f"--jobs={self.request.jobs}", *variant.make, *self.request.make_options, *words]
+        commands.show(command, self.tree(variant))
+        return commands.run(command, cwd=self.tree(variant), env=commands.kernel_environment())
+
+    # -- what is compiled ---------------------------------------------------
+
+    def jobs(self, touched: list[str], users: list[str], variants: dict[Variant, Ready]) -> list[tuple[str, list[str]]]:
+        """(id, words) of all there is to run for a patch that touches these files."""
+        found: list[tuple[str, list[str]]] = []
+        for variant, ready in variants.items():
+            wanted = [name for name in touched if name in ready.compile]
+            wanted += [name for name in users if name in ready.compile and name not in wanted][:MOST_USERS]
+            for name in wanted:
+                step = W1 if variant == PLAIN else variant.title
+                found.append((f"{step} {name}", in_directory(self.top / variant.name, ready.compile[name])))
+                if name in ready.doc and name in touched:
+                    found.append((f"kernel-doc {name}", in_directory(self.top / variant.name, ready.doc[name])))
+                if name in ready.check:
+                    found.append((f"{SPARSE} {name}", in_directory(self.top / variant.name, ready.check[name])))
+        return found
+
+    @contextlib.contextmanager
+    def running(self, jobs: list[tuple[str, list[str]]]) -> Iterator[Callable[[], Said]]:
+        """Run jobs beside what the block does; the value waits for what they said."""
+        with tempfile.NamedTemporaryFile("w", dir=self.top, prefix="jobs-") as file:
+            json.dump(jobs, file)
+            file.flush()
+            command = [sys.executable, WORKER, file.name, str(self.request.jobs)]
+            with contextlib.ExitStack() as stack:
+                with self.confined():       # while it is started: the block may run other things outside
+                    finish = stack.enter_context(commands.background(
+                        command, cwd=self.top, env=commands.kernel_environment()))
+                yield lambda: result_of(finish())
+
+    # -- a series -----------------------------------------------------------
+
+    def prepare(self, touched: list[str], users: list[str]) -> None:
+        """Configure all variants, and hear what the base has to say of the files."""
+        self.directories = sorted({"mm"} | {os.path.dirname(name) for name in touched if reachable(name)})
+        self.users = users
+        self.variants = {variant: self.ready(variant, self.directories, [], False) for variant in (PLAIN, *ODD)}
+        jobs = self.jobs(touched, users, self.variants)
+        name = key(self.base_key, "said", jobs)
+        said = self.store.get(name)
+        if said is None:
+            self.lay_all([])
+            with self.running(jobs) as finish:
+                said = self.store.put(name, finish())
+        self.broken = {job for job, entry in said.items() if entry[0]}
+        self.note(said)
+
+    def lay_all(self, patches: list[Path]) -> None:
+        """All trees that something is compiled in."""
+        trees = {self.tree(variant): variant for variant, ready in self.variants.items() if not ready.lacking}
+        for variant in trees.values():
+            self.lay(variant, patches)
+
+    def note(self, said: Said) -> None:
+        """What was said once is no news any more."""
+        for job, entry in said.items():
+            self.said.setdefault(job, set()).update(map(without_numbers, tidy(entry[1], self.top)))
+
+    def jobs_at(self, patches: list[Path], touched: list[str], stale: bool) -> list[tuple[str, list[str]]]:
+        """Bring the trees to a state of the series; what to compile there."""
+        if stale:
+            self.variants = {variant: self.ready(variant, self.directories, patches, True)
+                             for variant in (PLAIN, *ODD)}
+        self.lay_all(patches)
+        headers = any(name.endswith(".h") for name in touched)
+        return self.jobs(touched, self.users if headers else [], self.variants)
+
+    def steps(self, said: Said) -> list[Step]:
+        """The steps of what was said at a patch."""
+        found = verdicts(said, self.said, self.broken, self.variants, self.top)
+        self.note(said)
+        return found
+
+
+def result_of(done: commands.Finished) -> Said:
+    """What the worker found out. Raises SwapKunitError."""
+    try:
+        return json.loads(done.output)
+    except ValueError:
+        raise SwapKunitError(f"cannot compile the touched files one by one: {commands.tail(done.output, 3)}; put that "
+                             "right, or use --quick") from None
+
+
+def reachable(name: str) -> bool:
+    """Whether a file may be one that ARCH=um compiles."""
+    return name.endswith(".c") and (not name.startswith(("arch/", "tools/", "scripts/", "samples/", "Documentation/"))
+                                    or name.startswith(("arch/um/", "arch/x86/um/")))
+
+
+def in_directory(directory: Path, words: list[str]) -> list[str]:
+    """words run there."""
+    return ["env", "-C", str(directory), "CCACHE_DISABLE=1", *words]
+
+
+def configuration(variant: Variant) -> str:
+    """The project's own, without its suites, and with the variant over it."""
+    names = [variant.policies] if variant.policies else []
+    config = fragments.gather(REPO / ".kunitconfig", names, CONFIGS)
+    config.add("# CONFIG_SWAP_KUNIT_TEST is not set\n" + variant.text, variant.title)
+    return config.text()
+
+
+def commands_of(output: str, top: Path) -> Ready:
+    """What `make -n` would run for each C file of the tree at top."""
+    ready = Ready(no_sparse="sparse is not installed, or too old for this tree" if TOO_OLD in output else "")
+    for line in output.splitlines():
+        if ".c" not in line:
+            continue
+        for part in (part.rstrip("; ") for part in re.split(r";\s+", line)):
+            found = UNIT.search(part)
+            if found:
+                words = [word for word in shlex.split(part) if not word.startswith(("-Wp,-MMD", "-Wp,-MD"))]
+                words[words.index("-o") + 1] = "OUTPUT"
+                ready.compile[relative_to(words[-1], top)] = words
+            elif part.startswith(CHECK.split(" ", maxsplit=1)[0]):
+                words = [word for word in shlex.split(part) if not word.startswith(("-Wp,-MMD", "-Wp,-MD"))]
+                ready.check[relative_to(words[-1], top)] = words
+            elif "kernel-doc -none" in part:
+                words = shlex.split(part)
+                ready.doc[relative_to(words[-1], top)] = ["env", *words]
+    return ready
+
+
+def relative_to(name: str, top: Path) -> str:
+    """A source file as the tree calls it."""
+    return os.path.relpath(name, top) if os.path.isabs(name) else name.removeprefix("../")
+
+
+def users_of(header_names: list[str], build: Path) -> list[str]:
+    """The files of mm/ that include any of these headers, by what the built kernel noted."""
+    if not header_names:
+        return []
+    found = []
+    for name in sorted(build.glob("mm/.*.o.cmd")):
+        text = name.read_text(errors="replace")
+        if any(f"/{header}" in text for header in header_names):
+            found.append(f"mm/{name.name[1:-6]}.c")
+    return sorted(found, key=lambda name: (USERS.index(name) if name in USERS else len(USERS), name))
+
+
+def compiles_32_bit() -> bool:
+    """Whether gcc makes 32 bit programs with the C library, as UML for i386 is one."""
+    command = ["gcc", "-m32", "-x", "c", "-", "-o", "/dev/null"]
+    done = subprocess.run(command, input=b"#include <stdio.h>\nint main(void) { return 0; }\n", capture_output=True,
+                          check=False)
+    return done.returncode == 0
+
+
+# -- what it comes to --------------------------------------------------------
+
+
+def verdicts(said: Said, before: dict[str, set[str]], broken: set[str], variants: dict[Variant, Ready],
+             top: Path) -> list[Step]:
+    """The three steps, of what the compilers said now and what they had said before.
+
+    broken: jobs that failed in the base.
+    """
+    found = []
+    plain = {job.rpartition(" ")[2]: set(map(without_numbers, tidy(entry[1], top))) for job, entry in said.items()
+             if job.startswith(f"{W1} ")}
+    for step in STEPS:
+        mine = {job: entry for job, entry in said.items() if step_of(job) == step}
+        if step == CONFIGURATIONS:      # what a plain build says too is told there
+            before = {job: before.get(job, set()) | plain.get(job.rpartition(" ")[2], set()) for job in mine}
+        lacking = [f"{variant.title}: {ready.lacking}" for variant, ready in variants.items()
+                   if ready.lacking and (variant == PLAIN) == (step != CONFIGURATIONS)]
+        if step == SPARSE:
+            lacking += [ready.no_sparse for ready in variants.values() if ready.no_sparse]
+        found.append(verdict(step, mine, before, broken, lacking, top))
+    return found
+
+
+def step_of(job: str) -> str:
+    """The step a job belongs to."""
+    kind = job.rpartition(" ")[0]
+    return SPARSE if kind == SPARSE else W1 if kind in (W1, "kernel-doc") else CONFIGURATIONS
+
+
+def verdict(step: str, mine: Said, before: dict[str, set[str]], broken: set[str], lacking: list[str],
+            top: Path) -> Step:
+    """One of the steps."""
+    seconds = sum(entry[2] for entry in mine.values())
+    if not mine:
+        return Step(step, SKIP, "; ".join(lacking) or "no touched file is compiled for ARCH=um", seconds=0.0)
+    told: list[str] = []
+    failed = [job for job, entry in mine.items() if entry[0] and job not in broken and "kernel-doc" not in job]
+    warnings = 0
+    for job, entry in mine.items():
+        new = [line for line in tidy(entry[1], top) if without_numbers(line) not in before.get(job, set())]
+        warnings += sum(": warning: " in line or "Warning: " in line for line in new)
+        if new:
+            told += [f"{job}:", *(f"  {line}" for line in new)]
+    what = f"{lines(len(mine), 'compilation')}" if step == CONFIGURATIONS else lines(len(mine), "run")
+    if failed:
+        return Step(step, FAIL, f"{len(failed)} of {what} fail: {', '.join(failed)}", "no", told + lacking, seconds)
+    if told:
+        return Step(step, WARN, lines(warnings, "new warning") if warnings else "something new is said",
+                    str(warnings or 1), told + lacking, seconds)
+    return Step(step, PASS, f"nothing new in {what}" + (f"; not looked at: {'; '.join(lacking)}" if lacking else ""),
+                "", lacking, seconds)
+
+
+def tidy(output: str, top: Path) -> list[str]:
+    """What a compiler said, with the tree's own names and without pictures of the code."""
+    text = re.sub(rf"{re.escape(str(top))}/tree[^/]*/", "", output)
+    return [line for line in text.splitlines() if line.strip() and not re.match(r"\s*\d* \|", line)]

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Touched files compiled otherwise, and the lines a series changes."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from swapkunit import changed_lines, compile_checks as checks
+from swapkunit.compile_checks import CONFIGURATIONS, ODD, PLAIN, SPARSE, W1, Ready
+from swapkunit.presubmit_report import FAIL, PASS, SKIP, WARN
+
+from .support import Scratch, git, make_kernel, write
+
+DRY_RUN = """\
+make[2]: Nothing to be done for 'x'.
+set -e;  echo '  CC      mm/swapfile.o';   trap 'rm -f mm/swapfile.o; trap - HUP; kill -s HUP $$' HUP; gcc \
+-Wp,-MMD,mm/.swapfile.o.d -I./include -DKBUILD_MODFILE='"mm/swapfile"' -c -o mm/swapfile.o /k/tree/mm/swapfile.c  ; \
+./tools/objtool x
+set -e;  echo '  CHECK   /k/tree/mm/swapfile.c';   sparse -D__typeof_unqual__=__typeof__ -Wbitwise \
+-Wp,-MMD,mm/.swapfile.o.d /k/tree/mm/swapfile.c;
+set -e; PYTHONDONTWRITEBYTECODE=1 python3 /k/tree/tools/docs/kernel-doc -none   /k/tree/mm/swapfile.c
+set -e; gcc -Wp,-MMD,mm/.page_io.o.d -c -o mm/page_io.o ../mm/page_io.c
+"""
+
+
+class DryRun(Scratch):
+    """What make -n tells."""
+
+    def test_commands(self) -> None:
+        ready = checks.commands_of(DRY_RUN, Path("/k/tree"))
+        self.assertEqual(ready.compile["mm/swapfile.c"], ["gcc", "-I./include", '-DKBUILD_MODFILE="mm/swapfile"', "-c",
+                                                          "-o", "OUTPUT", "/k/tree/mm/swapfile.c"])
+        self.assertEqual(ready.compile["mm/page_io.c"][-1], "../mm/page_io.c")
+        self.assertEqual(ready.check["mm/swapfile.c"][0], "sparse")
+        self.assertEqual(ready.doc["mm/swapfile.c"][:3], ["env", "PYTHONDONTWRITEBYTECODE=1", "python3"])
+        self.assertEqual(ready.no_sparse, "")
+
+    def test_sparse_that_is_too_old(self) -> None:
+        self.assertIn("sparse", checks.commands_of("C=2 specified, but sparse is not available or not up to date",
+                                                   Path("/k")).no_sparse)
+
+    def test_worker(self) -> None:
+        jobs = [["a", ["sh", "-c", "echo said; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]
+        write(self.top / "jobs", json.dumps(jobs))
+        done = subprocess.run([sys.executable, checks.WORKER, self.top / "jobs", "2"], capture_output=True, text=True,
+                              check=True)
+        said = json.loads(done.stdout)
+        self.assertEqual((said["a"][:2], said["b"][:2]), ([3, "said\n"], [0, "x\n"]))
+
+    def test_every_configuration_is_without_the_suites(self) -> None:
+        for variant in (PLAIN, *ODD):
+            text = checks.configuration(variant)
+            self.assertIn("# CONFIG_SWAP_KUNIT_TEST is not set", text)
+            if variant.off:
+                self.assertIn(f"# CONFIG_{variant.off} is not set", text)
+
+    def test_users_of_a_header(self) -> None:
+        for name, header in (("memory", "include/linux/swap.h"), ("swapfile", "mm/swap.h"), ("slub", "mm/slab.h")):
+            write(self.top / f"mm/.{name}.o.cmd", f"deps_mm/{name}.o := \\\n  ../{header} \\\n")
+        self.assertEqual(checks.users_of(["include/linux/swap.h", "mm/swap.h"], self.top),
+                         ["mm/swapfile.c", "mm/memory.c"])
+        self.assertEqual(checks.users_of([], self.top), [])
+
+    def test_other_architectures_are_not_asked_for(self) -> None:
+        self.assertTrue(checks.reachable("mm/swapfile.c") and checks.reachable("arch/um/kernel/tlb.c"))
+        self.assertFalse(checks.reachable("arch/arm64/mm/fault.c") or checks.reachable("include/linux/swap.h"))
+
+
+class Verdicts(Scratch):
+    """What the compilers' words come to."""
+
+    warning = "/o/checks/tree/mm/swapfile.c:{}:5: warning: unused variable '{}' [-Wunused-variable]\n  12 | int x;\n"
+
+    def steps(self, said: dict, before: dict | None = None, broken: set[str] = frozenset(), **ready: str) -> dict:
+        """Step -> it."""
+        variants = {PLAIN: Ready(no_sparse=ready.get("no_sparse", "")),
+                    ODD[0]: Ready(lacking=ready.get("lacking", ""))}
+        found = checks.verdicts(said, before or {}, set(broken), variants, Path("/o/checks"))
+        return {step.name: step for step in found}
+
+    def test_nothing_new(self) -> None:
+        old = {"W=1 mm/swapfile.c": set(map(checks.without_numbers, checks.tidy(self.warning.format(7, "a"),
+                                                                               Path("/o/checks"))))}
+        found = self.steps({"W=1 mm/swapfile.c": [0, self.warning.format(9, "a"), 1.0]}, old)
+        self.assertEqual(found[W1].status, PASS)
+        self.assertEqual((found[SPARSE].status, found[CONFIGURATIONS].status), (SKIP, SKIP))
+
+    def test_new_warning(self) -> None:
+        found = self.steps({"W=1 mm/swapfile.c": [0, self.warning.format(9, "b"), 1.0]})
+        self.assertEqual((found[W1].status, found[W1].summary), (WARN, "1 new warning"))
+        self.assertEqual(found[W1].details[1], "  mm/swapfile.c:9:5: warning: unused variable 'b' [-Wunused-variable]")
+
+    def test_configuration_that_breaks(self) -> None:
+        said = {"no SWAP mm/memory.c": [1, "/o/checks/tree/mm/memory.c:1:1: error: x\n", 1.0]}
+        found = self.steps(said)
+        self.assertEqual((found[CONFIGURATIONS].status, found[CONFIGURATIONS].summary),
+                         (FAIL, "1 of 1 compilation fail: no SWAP mm/memory.c"))
+        before = {"no SWAP mm/memory.c": {checks.without_numbers("mm/memory.c:1:1: error: x")}}
+        self.assertEqual(self.steps(said, before, {"no SWAP mm/memory.c"})[CONFIGURATIONS].status, PASS)
+
+    def test_what_a_plain_build_says_too_is_told_once(self) -> None:
+        said = {name: [0, self.warning.format(9, "b"), 1.0] for name in ("W=1 mm/swapfile.c", "no ZSWAP mm/swapfile.c")}
+        found = self.steps(said)
+        self.assertEqual((found[W1].status, found[CONFIGURATIONS].status), (WARN, PASS))
+
+    def test_what_is_not_to_be_had_is_said(self) -> None:
+        found = self.steps({"no ZSWAP mm/swapfile.c": [0, "", 1.0]}, lacking="cannot be", no_sparse="too old")
+        self.assertIn("no SWAP: cannot be", found[CONFIGURATIONS].summary)
+        self.assertEqual((found[SPARSE].status, found[SPARSE].summary), (SKIP, "too old"))
+
+
+class ChangedLines(Scratch):
+    """Whose line is it, and is it reached."""
+
+    def test_inherited(self) -> None:
+        self.assertEqual(changed_lines.inherited(["a", "b", "c"], ["a", "x", "b", "c"], [0, 1, 0], 2), [0, 2, 1, 0])
+        self.assertEqual(changed_lines.inherited(["a", "b"], ["b"], [1, 0], 2), [0])
+
+    def test_owners(self) -> None:
+        kernel = make_kernel(self.top / "linux")
+        git(kernel, "init", "-q")
+        git(kernel, "add", "-f", ".")
+        git(kernel, "commit", "-qm", "base")
+        for number, text in enumerate(("int a;\nint swapfile;\n", "int a;\nint b;\nint swapfile;\n")):
+            (kernel / "mm/swapfile.c").write_text(text)
+            git(kernel, "commit", "-qam", f"step {number}")
+        git(kernel, "format-patch", "-q", "-2", "-o", str(self.top / "series"))
+        git(kernel, "checkout", "-q", "HEAD~2")
+        owned = changed_lines.owners(kernel, sorted((self.top / "series").iterdir()), self.top / "last")
+        self.assertEqual(owned, {"mm/swapfile.c": [1, 2, 0]})
+        self.assertEqual((self.top / "last/mm/swapfile.c").read_text(), "int a;\nint b;\nint swapfile;\n")
+
+    def test_step(self) -> None:
+        write(self.top / "mm/swapfile.c", "int a;\n\tb();\n\tc();\nlast\n")
+        found = changed_lines.Reached({"mm/swapfile.c": {2: 5, 3: 0, 4: 0}})
+        step = changed_lines.step_of(1, ["mm/swapfile.c"], {"mm/swapfile.c": [1, 1, 1, 2]}, found, self.top)
+        self.assertEqual((step.status, step.cell, step.details), (WARN, "1/2", ["mm/swapfile.c:3: c();"]))
+        step = changed_lines.step_of(1, ["mm/vmscan.c"], {}, found, self.top)
+        self.assertEqual(step.status, SKIP)
+        step = changed_lines.step_of(3, ["mm/swapfile.c"], {"mm/swapfile.c": [1, 1, 1, 2]}, found, self.top)
+        self.assertEqual(step.status, PASS)
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
