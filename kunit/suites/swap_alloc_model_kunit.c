@@ -7,10 +7,11 @@
  * discarded; nonfull and frag ones by order, which is that of the first folio
  * in the cluster. A folio's slots are aligned to its size. The current cluster
  * of an order goes on until its end. Then the lists are asked: nonfull before
- * free ones, or free before nonfull ones where the device discards; then one
- * frag cluster; then order 0 takes from higher orders, the lowest first, frag
- * before nonfull. A slot freed makes a cluster nonfull, the last one free. Slots
- * that only the swap cache has are taken once the device is half full.
+ * free ones, or free before nonfull ones where the device discards, or everywhere
+ * by another policy; then one frag cluster; then order 0 takes from higher orders,
+ * the lowest first, frag before nonfull. A slot freed makes a cluster nonfull, the
+ * last one free. Slots that only the swap cache has are taken once the device is
+ * half full.
  *
  * Older kernels have other rules; those stand at their functions.
  */
@@ -113,6 +114,8 @@ struct model {
 	/* Slots counted as taken before they are: older kernels. */
 	unsigned int ahead;
 	bool discards;
+	/* Free clusters before nonfull ones. */
+	bool free_first;
 	struct model_slot *slots;
 	struct model_cluster cluster[MODEL_CLUSTERS];
 	unsigned long clock;
@@ -358,11 +361,11 @@ static unsigned int model_alloc_once(struct model *m, unsigned int order)
 	/* A full device is asked no more. */
 	if (slot != NO_SLOT || m->inuse == m->pages)
 		return slot;
-	if (m->discards)
+	if (m->free_first)
 		slot = model_search_list(m, SWAP_LIST_FREE, 0, order, false);
 	if (slot == NO_SLOT && parts)
 		slot = model_search_list(m, SWAP_LIST_NONFULL, order, order, true);
-	if (slot == NO_SLOT && !m->discards)
+	if (slot == NO_SLOT && !m->free_first)
 		slot = model_search_list(m, SWAP_LIST_FREE, 0, order, false);
 	if (slot != NO_SLOT)
 		return slot;
@@ -387,7 +390,7 @@ static unsigned int model_alloc(struct model *m, unsigned int order)
 }
 
 /*
- * The model: kernels without nonfull first
+ * The model: kernels where a cluster is not frag as soon as a slot is taken of it
  *
  * A cluster in use is nonfull until it was searched in need, then frag. Free
  * clusters come first, then nonfull ones, then every frag one once. The current
@@ -510,6 +513,7 @@ static struct model *model_new(struct kunit *test, struct swap_area *area)
 	m->clusters = facts.clusters;
 	m->pages = facts.pages;
 	m->discards = facts.flags & SWP_PAGE_DISCARD;
+	m->free_first = m->discards || !swap_has(NONFULL_FIRST);
 	KUNIT_ASSERT_LE(test, m->clusters, (unsigned int)MODEL_CLUSTERS);
 	m->slots = kunit_kcalloc(test, m->clusters * m->cluster_slots, sizeof(*m->slots),
 				 GFP_KERNEL);
@@ -592,11 +596,9 @@ static const char *recent_text(struct both *b)
 
 static void both_differ(struct both *b, const char *what, const char *expected, const char *got)
 {
-	bool free_first = b->m->discards || !swap_has(NONFULL_FIRST);
-
 	KUNIT_FAIL(b->test,
 		   "rule: current cluster, then %s, then frag, then higher orders: seed %#x, step %u: %s \"%s\" is due, not \"%s\"; the last decisions (C: swapped in, to the cache; G: given up by it):%s",
-		   free_first ? "free, then nonfull" : "nonfull, then free", seed, b->m->steps,
+		   b->m->free_first ? "free, then nonfull" : "nonfull, then free", seed, b->m->steps,
 		   what, expected, got, recent_text(b));
 	b->agree = false;
 }
@@ -605,8 +607,8 @@ static void both_alloc(struct both *b, unsigned int order)
 {
 	struct model *m = b->m;
 	unsigned int nr = 1 << order;
-	unsigned int expected = swap_has(NONFULL_FIRST) ? model_alloc(m, order) :
-							  model_alloc_old(m, order);
+	unsigned int expected = swap_has(FRAG_WHEN_TAKEN) ? model_alloc(m, order) :
+							    model_alloc_old(m, order);
 	swp_entry_t entry = swap_alloc_order(b->test, order);
 	unsigned int got = entry.val ? swp_offset(entry) : NO_SLOT;
 	char due[32] = "none", is[32] = "none";

@@ -372,7 +372,7 @@ static void drain_takes_nonfull_or_free(struct kunit *test)
 	} else {
 		swap_rule(test, "P3: free clusters before nonfull ones of this order");
 		SWAP_EXPECT_DECISIONS(test, area, "%s", taken(test, 2, 0));
-		if (swap_has(NONFULL_FIRST))
+		if (swap_has(FRAG_WHEN_TAKEN))
 			SWAP_EXPECT_LISTS(test, area, "free:3 %s:0 %s:2 full:1", nonfull,
 					  list_of(test, "frag", order));
 		else
