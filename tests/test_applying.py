@@ -86,6 +86,16 @@ class Outcomes(Applying):
         git(self.kernel, "checkout", "-q", "master")
         self.assertEqual(self.failure(self.patches[1]).reason, "the tree has this change already")
 
+    def test_seems_to_be_there_in_another_form(self) -> None:
+        lines = "".join(f"\tnew_line_{number}();\n" for number in range(5))
+        write(self.kernel / "mm/swapfile.c", SWAPFILE.replace("int line_15 = 15;\n", lines + "int line_15 = 0xf;\n"))
+        hunk = "@@ -12,4 +12,9 @@\n int line_12 = 12;\n int line_13 = 13;\n int line_14 = 14;\n"
+        hunk += "".join(f"+{line}\n" for line in lines.splitlines()) + " int line_15 = 15;\n"
+        reason = self.failure(self.patch(f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n{hunk}")).reason
+        self.assertIn("it seems to be in this tree already: 5 of the 5 lines it adds are", reason)
+        self.assertNotIn("seems", self.failure(self.patch(
+            f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n{hunk.replace('new_line', 'other')}")).reason)
+
     def test_lacking_function(self) -> None:
         hunk = ("@@ -3,3 +3,4 @@ static int swap_thing(struct page *page)\n"
                 " \tif (page)\n+\t\twait();\n \t\tgo();\n \tstop();\n")

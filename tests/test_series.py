@@ -188,6 +188,10 @@ class Forms(Reading):
         text = re.sub(r"(?m)^From: .*\n", "", self.mails[1])
         self.assertEqual(self.read(text).patches[0].author, "A Person <t@t>")
 
+    def test_work_directory_in_a_repository(self) -> None:
+        git(self.top, "init", "-q")
+        self.assert_both(self.read(*self.mails))
+
     def test_plain_diff(self) -> None:
         found = self.read(git(self.kernel, "diff", "master~2", "master~1"))
         self.assertEqual([(patch.name, patch.touched) for patch in found.patches],
