@@ -23,6 +23,7 @@ from .layout import Layout
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
 STAMP = "configured.json"
+UNFINISHED = "building"     # there while make runs, and after it was killed
 NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
                    r"\d+ (warning|error)s? generated|$)")
 MESSAGE = re.compile(r": (warning|(fatal )?error): ")
@@ -146,11 +147,16 @@ def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: lis
     if cold:
         check_room(layout.out, ROOM_TO_BUILD)
     drop_objects(layout.build, stale)
+    unfinished = layout.out / UNFINISHED
+    if unfinished.exists():
+        drop_half_written(layout.build)
     configure(layout, config, options)
     command = build_command(layout, options, cold)
     commands.show(command, layout.tree)
+    unfinished.touch()
     done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
                         echo=options.verbose, progress=ObjectCount(layout.build))
+    unfinished.unlink()
     (layout.out / "build.log").write_text(done.output)
     check_build(layout, done)
     write_stamp(layout, config, options)
@@ -236,6 +242,24 @@ def drop_objects(build_dir: Path, stale: list[str]) -> None:
             if any(stale_name in content for stale_name in names):
                 path.unlink()
                 (path.parent / name[1:-4]).unlink(missing_ok=True)
+
+
+def drop_half_written(build_dir: Path) -> None:
+    """Delete what a build that was killed had only half written, and kbuild would take for good.
+
+    kbuild writes .NAME.cmd after NAME: an object that is newer was not finished, and nor
+    was a .cmd that ends in the middle, over which every later make stumbles.
+    """
+    for parent, _, files in os.walk(build_dir):
+        for name in files:
+            if not (name.startswith(".") and name.endswith(".cmd")):
+                continue
+            path, made = Path(parent, name), Path(parent, name[1:-4])
+            text = path.read_text(errors="replace")
+            whole = text.endswith("\n") and ("\ndeps_" not in text or text.rstrip().endswith("):"))
+            if not whole or (made.exists() and made.stat().st_mtime_ns > path.stat().st_mtime_ns):
+                path.unlink()
+                made.unlink(missing_ok=True)
 
 
 # -- disk space --------------------------------------------------------------

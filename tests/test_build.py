@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import subprocess
+import sys
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -14,7 +18,7 @@ from swapkunit.errors import SwapKunitError, UntestableKernel
 from swapkunit.layout import Layout, default_out
 from swapkunit.kernel import Kernel
 
-from .support import Scratch, write
+from .support import MAKEFILE, REPO, Scratch, make_kernel, write
 
 
 class Environment(unittest.TestCase):
@@ -38,6 +42,42 @@ class Stale(Scratch):
         build.drop_objects(self.top, ["mm/swapfile_real.c"])
         self.assertFalse((self.top / "mm/swapfile.o").exists())
         self.assertTrue((self.top / "mm/zswap.o").exists())
+
+
+# make as it is killed in the middle of writing a .cmd, at first; then one that stumbles over what it finds.
+KILLED = MAKEFILE.replace("\t@echo vmlinux", """\
+\t@if [ -e $(O)/.half.o.cmd ]; then echo '.half.o.cmd:1: *** unterminated call'; exit 1; fi
+\t@if [ ! -e $(O)/begun ]; then touch $(O)/begun; printf 'deps_half.o := (wild' > $(O)/.half.o.cmd; sleep 60; fi
+\t@echo vmlinux""")
+
+
+class Killed(Scratch):
+    """A build that was killed leaves nothing over which the next one stumbles."""
+
+    def test_half_written_files_are_dropped(self) -> None:
+        whole = "savedcmd_x.o := cc\n\ndeps_x.o := \\\n  a.h \\\n\nx.o: $(deps_x.o)\n\n$(deps_x.o):\n"
+        for name, text in (("whole", whole), ("link", "savedcmd_x := ld\n"), ("cut", whole[:40]), ("line", whole[:-9]),
+                           ("object", whole)):
+            write(self.top / f"mm/{name}.o", "")
+            write(self.top / f"mm/.{name}.o.cmd", text)
+        (self.top / "mm/object.o").write_text("half of it")
+        build.drop_half_written(self.top)
+        self.assertEqual(sorted(path.name for path in (self.top / "mm").iterdir()),
+                         [".link.o.cmd", ".whole.o.cmd", "link.o", "whole.o"])
+
+    def test_second_start_after_a_kill(self) -> None:
+        kernel = make_kernel(self.top / "linux", Makefile=KILLED)
+        command = [sys.executable, REPO / "swap-kunit", "run", "--ksrc", kernel, "--out", self.top / "out"]
+        os.environ["FAKE_SUITES"] = json.dumps({"swap_a": ["pass_1"]})
+        first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(first.kill)
+        end = time.monotonic() + 30
+        while not (self.top / "out/build/.half.o.cmd").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        first.terminate()
+        self.assertEqual(first.wait(timeout=10), 1)
+        done = self.program("run", "--ksrc", kernel, "--out", self.top / "out")
+        self.assertEqual(done.status, 0, done.output)
 
 
 class Reconfigure(Scratch):
