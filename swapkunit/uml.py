@@ -19,6 +19,7 @@ DEFAULT_MEMORY = "mem=256M"
 # What kunit.py gives, and printk.time=0 so that no log differs by its times.
 KERNEL_ARGS = ("console=tty", "kunit_shutdown=halt", "kunit.enable=1", "printk.time=0")
 BESIDE_MEMORY = 64 << 20    # bytes of its directory for what is not its memory
+PIPE = 1 << 20             # a UML that halts waits for no reader: what finds no room is lost
 AFTER_PANIC = 2.0           # seconds a panicked UML gets to print its trace and end
 
 
@@ -65,7 +66,7 @@ class Uml:
             Path(self.directory), memory_bytes(args) + BESIDE_MEMORY)
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=env, cwd=self.directory, start_new_session=True)
+            env=env, cwd=self.directory, start_new_session=True, pipesize=PIPE)
         self._watch = commands.watch(self.process)
         os.set_blocking(self.process.stdout.fileno(), False)
 

@@ -110,6 +110,18 @@ class Fates(RunCase):
             console.feed(line)
         self.assertEqual((console.running, console.parameter), ("ra", "ssd + discard"))
 
+    def test_parameter_skipped_without_a_word_of_kunit(self) -> None:
+        console = Console()
+        for line in ("KTAP version 1", "    # Subtest: swap_a", "swap_case: swap_a.ra[zram]",
+                     "swap_skipped: no large folios", "        ok 1 zram",
+                     "swap_case: swap_a.ra[ssd]", "        ok 2 ssd",
+                     "swap_case: swap_a.ra[hdd]", "swap_skipped: no such disk",
+                     "        ok 3 hdd # SKIP no such disk", "    ok 1 ra"):
+            console.feed(line)
+        self.assertEqual(console.done[0].lines,
+                         ["        ok 1 zram # SKIP no large folios", "        ok 2 ssd",
+                          "        ok 3 hdd # SKIP no such disk", "    ok 1 ra"])
+
     def test_crash_after_the_last_case_is_not_lost(self) -> None:
         results = self.run_suites({"swap_lateend": ["pass_1"]})
         self.assertEqual(self.fates(results), {"swap_lateend.pass_1": "ok",

@@ -244,10 +244,12 @@ static void file_in_use_is_held(struct kunit *test)
 /* Large folios get no slots in a file: its pieces may be anywhere. */
 static void large_folio_gets_no_slots(struct kunit *test)
 {
+	/* The second cluster is a free one, and lies in two places. */
+	static const struct fake_fs_extent pieces[] = { { 1000, 700 }, { 200, 700 }, { } };
 	swp_entry_t entry;
 
 	SWAP_REQUIRE_LARGE(test);
-	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = file_pieces });
+	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = pieces });
 	entry = swap_alloc_order(test, 2);
 	KUNIT_EXPECT_EQ_MSG(test, entry.val, 0UL, "rule: no large folio in a swap file");
 }
