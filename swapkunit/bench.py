@@ -94,7 +94,8 @@ class Bench:
             return Tested.from_json(known)
         with quiet(self.log):
             tested = self._test(self.session(patches), patches, touched)
-        self.store.put(name, asdict(tested))
+        if tested.built:        # what does not may have been killed, or have lacked memory or room
+            self.store.put(name, asdict(tested))
         return tested
 
     def build_base(self, like: Bench | None = None) -> None:

@@ -312,13 +312,11 @@ def finish(one: Candidate, place: int, work: Path) -> Patch:
 
 
 def as_mail(one: Candidate, diff: str) -> str:
-    """The patch in the form of git format-patch."""
+    """The patch in the form of git format-patch; the same text whatever else is in the series."""
     mail = one.mail
-    version = f" v{one.version}" if one.version > 1 else ""
-    number = f" {one.number}/{one.total}" if one.total > 1 else ""
     head = ["From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001", f"From: {mail.author}"]
     head += [f"Date: {mail.date}"] if mail.date else []
-    head += [f"Subject: [PATCH{version}{number}] {one.title}"]
+    head += [f"Subject: [PATCH] {one.title}"]
     head += [f"Message-ID: <{mail.message_id}>"] if mail.message_id else []
     head += ["MIME-Version: 1.0", "Content-Type: text/plain; charset=UTF-8", "Content-Transfer-Encoding: 8bit"]
     comment = mail.comment.strip("\n")

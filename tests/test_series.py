@@ -435,6 +435,11 @@ class Ranges(Reading):
                              git(self.kernel, "rev-list", "--reverse", "master~2..master").split())
         self.assertEqual(fingerprint(self.kernel), before)
 
+    def test_text_of_a_patch_does_not_depend_on_the_others(self) -> None:
+        both = series.read_range(self.kernel, "master~2..master", self.work).patches[0].file.read_text()
+        alone = series.read_range(self.kernel, "master~2..master~1", self.work).patches[0].file.read_text()
+        self.assertEqual(both, alone)
+
     def test_configuration_of_the_user_does_not_matter(self) -> None:
         for key, value in (("diff.noprefix", "true"), ("diff.mnemonicPrefix", "true"), ("format.attach", "true"),
                            ("format.coverLetter", "true"), ("color.ui", "always"), ("diff.external", "false"),
