@@ -6,6 +6,9 @@
 PROBE(FOLIO_ALLOC_SWAP)		/* int folio_alloc_swap(folio): slots straight into the cache */
 int probe(struct folio *folio) { return folio_alloc_swap(folio); }
 
+PROBE(FOLIO_ALLOC_SWAP_ENTRY)	/* swp_entry_t folio_alloc_swap(folio), else get_swap_page(page) */
+swp_entry_t probe(struct folio *folio) { return folio_alloc_swap(folio); }
+
 PROBE(ADD_TO_SWAP)		/* bool add_to_swap(folio) */
 int probe(void *folio) { return add_to_swap(folio); }
 

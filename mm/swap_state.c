@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "swap_kunit_seams.h"
 
-#if SWAP_API_ADD_TO_SWAP
-static inline swp_entry_t swap_seam_note_alloc(swp_entry_t entry, unsigned int nr)
-{
-	swap_seam_allocated(entry, nr);
-	return entry;
-}
-
-#define folio_alloc_swap(folio) \
-	swap_seam_note_alloc(folio_alloc_swap(folio), folio_nr_pages(folio))
-#define get_swap_page(page)	/* its older name */ \
-	swap_seam_note_alloc(get_swap_page(page), compound_nr(page))
-#endif
-
 /* Folios to read into: their allocation and their charge. */
 #undef folio_alloc_mpol
 #define folio_alloc_mpol(...) \

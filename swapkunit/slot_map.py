@@ -23,6 +23,11 @@ class State:
     area: Area
     used: set[int] = field(default_factory=set)
     lists: Lists | None = None
+    since: set[int] = field(default_factory=set)    # clusters that changed since the lists were noted
+
+    def list_of(self, cluster: int) -> str:
+        """The list a cluster is on, as far as it is known; "" otherwise."""
+        return "" if self.lists is None or cluster in self.since else self.lists.of(cluster)
 
     def positions(self, decision: Decision) -> range:
         """The slots of a decision."""
@@ -47,11 +52,13 @@ def replay(scenario: Scenario, place: int) -> dict[str, State]:
         if isinstance(item, Area):
             states[item.name] = State(item)
         elif isinstance(item, Lists):
-            state_of(states, item.area).lists = item
+            state = state_of(states, item.area)
+            state.lists, state.since = item, set()
         elif isinstance(item, Decision) and item.letter in "AF":
             state = state_of(states, item.area)
             change = state.used.update if item.letter == "A" else state.used.difference_update
             change(state.positions(item))
+            state.since.add(item.cluster)
     return states
 
 
@@ -114,10 +121,9 @@ def panel(picture: svg.Picture, title: str, clusters: list[tuple[Area, int]], be
     several = len({area.name for area, _ in clusters}) > 1
     for area, cluster in clusters:
         state = states.get(area.name, State(area))
-        lists = state.lists.of(cluster) if state.lists else ""
         name = f"{area.name}/" * several + f"cluster {cluster}"
         picture.label(0, STRIP + 4, name, "name")
-        picture.label(LEFT - 6, STRIP + 4, lists, "list")
+        picture.label(LEFT - 6, STRIP + 4, state.list_of(cluster), "list")
         strip(picture, area, cluster, before.get(area.name, State(area)).used, state.used)
         number_runs(picture, area, cluster, [run for run in taken if run.area == area.name], len(taken))
         picture.down(ROW)

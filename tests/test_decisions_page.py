@@ -30,7 +30,9 @@ class SlotMap(unittest.TestCase):
 
     def test_replay(self) -> None:
         state = slot_map.replay(self.moved.a, self.moved.a.position(self.moved.first))["a"]
-        self.assertEqual((state.used, state.lists.of(0), state.area.size), ({0, 2, 3}, "nonfull", 256))
+        self.assertEqual((state.used, state.list_of(0), state.area.size), ({0, 2, 3}, "nonfull", 256))
+        stale = slot_map.replay(self.moved.a, self.moved.a.position(self.moved.first + 1))["a"]
+        self.assertEqual((stale.list_of(0), stale.list_of(1)), ("", "free"))
         self.assertEqual(slot_map.replay(self.moved.b, 99)["a"].used, {0, 3, *range(256, 512)})
 
     def test_runs_are_numbered_in_order(self) -> None:

@@ -225,7 +225,7 @@ static void artefact_has_notes(struct kunit *test)
 	static const unsigned long bad[] = { 5, 0 };
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 2, .tail_slots = 9, .bad_slots = bad });
-	char *got, want[80];
+	char *got, *lists = swap_area_lists(test, area), want[160];
 
 	swap_decision_log(area, SWAP_ALLOC, area->base, 1, 0, false);
 	swap_step(area, swap_slot_at(area, 0, 1));
@@ -240,8 +240,8 @@ static void artefact_has_notes(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0+2");
 
 	snprintf(want, sizeof(want),
-		 "\"a rule\" {a 2x%u+9 bad 0:5} A0:0+2 !0:1 R0:0+2!1 \"another\" F0:0+2",
-		 swap_cluster_slots());
+		 "\"a rule\" {a 2x%u+9 bad 0:5} {a %s} A0:0+2 !0:1 R0:0+2!1 \"another\" F0:0+2",
+		 swap_cluster_slots(), lists);
 	got = swap_decisions_artefact();
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	swap_expect_text(test, __FILE__, __LINE__, "artefact", want, got);
