@@ -75,6 +75,7 @@ class Windows(unittest.TestCase):
 
     def test_what_is_done_before_the_faults_own_read(self) -> None:
         self.assertEqual(self.rows("!0:3 L0:1 F0:9 R0:2+2!3"), [(0, "L0:1", None), (2, "R0:2+2!3", 3)])
+        self.assertEqual(self.rows("!0:3 R0:9!9"), [(0, "fault 0:3, no read", 3), (0, "R0:9!9", 9)])
         self.assertEqual(self.rows("!0:3 R0:1 !0:5 R0:4+2!5"), [
             (0, "fault 0:3, no read", 3), (0, "R0:1", None), (1, "R0:4+2!5", 5)])
 
