@@ -39,6 +39,7 @@ static void shared_memory_goes_out_and_back(struct kunit *test)
 	user_drop_cache(mem, 0, 8);
 	for (page = 0; page < 8; page++)
 		KUNIT_EXPECT_EQ(test, user_page_is(mem, page), USER_PAGE_SWAPPED);
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ALLOC), 8U);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), 8U);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule iv: what is read back is what was last written");
