@@ -279,6 +279,46 @@ static void swapoff_empties_the_pool(struct kunit *test)
 			      "rule iv: what is read back is what was last written");
 }
 
+struct zswap_warmth {
+	SWAP_PARAM_NAME;
+	bool workingset;
+};
+
+static const struct zswap_warmth zswap_warmths[] = {
+	{ "cold", false }, { "workingset", true },
+};
+
+SWAP_PARAMS(zswap_warmth, zswap_warmths);
+
+static bool stalled_in_load;
+
+static void see_stall(swp_entry_t entry, bool loaded)
+{
+	stalled_in_load = swap_kunit_in_memstall();
+}
+
+/* Decompressing a page that was in use is a stall on memory; a cold one not (A60). */
+static void load_is_a_stall_for_the_workingset(struct kunit *test)
+{
+	const struct zswap_warmth *warmth = swap_param(test);
+	struct user_memory *mem = user_memory_new(test, 1);
+
+	swap_area_on(test, &zswap_zram);
+	swap_kunit_set_zswap(true);
+	user_fill(mem, 0, 1);
+	if (warmth->workingset)
+		user_set_workingset(mem, 0);
+	user_page_out(mem, 0, 1);
+	KUNIT_ASSERT_FALSE(test, user_page_cached(mem, 0));
+	stalled_in_load = !warmth->workingset;
+	swap_arm_seams(test)->zswap_loaded = see_stall;
+	user_fault(mem, 0);
+	if (!IS_ENABLED(CONFIG_PSI))
+		kunit_skip(test, "CONFIG_PSI is not set");
+	KUNIT_EXPECT_EQ_MSG(test, stalled_in_load, warmth->workingset,
+			    "rule: reading a page counts as a stall where it was in the workingset");
+}
+
 static struct {
 	enum swap_zswap_step step;
 	unsigned int in;	/* this one of those to come fails, and all after it */
@@ -726,6 +766,7 @@ static struct kunit_case swap_zswap_cases[] = {
 	KUNIT_CASE(full_pool_refuses),
 	KUNIT_CASE_PARAM(spoilt_page_is_a_bus_error, zswap_device_gen_params),
 	KUNIT_CASE_PARAM(swapoff_empties_the_pool, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(load_is_a_stall_for_the_workingset, zswap_warmth_gen_params),
 	KUNIT_CASE_PARAM(failed_store_uses_the_disk, zswap_failure_gen_params),
 	KUNIT_CASE(no_memory_for_the_tree),
 	KUNIT_CASE(full_pool_takes_again_at_the_threshold),

@@ -78,7 +78,18 @@ static void old_pages_are_written_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 3U);
 }
 
+/* Where the new page of a reused slot goes. */
+struct reuse {
+	SWAP_PARAM_NAME;
+	bool pool;
+};
+
+static const struct reuse reuses[] = { { "to the disk", false }, { "to the pool", true } };
+
+SWAP_PARAMS(reuse, reuses);
+
 static struct user_memory *reused_from, *reused_by;
+static bool reused_in_pool;
 
 /* As memory is found for the writing back: the slot's owner goes, and another has the slot. */
 static bool slot_changes_hands(void)
@@ -87,6 +98,7 @@ static bool slot_changes_hands(void)
 
 	reused_by = NULL;
 	if (mem) {
+		swap_kunit_set_zswap(reused_in_pool);
 		user_memory_drop(reused_from);
 		user_page_out(mem, 0, 1);
 		user_drop_cache(mem, 0, 1);
@@ -94,14 +106,15 @@ static bool slot_changes_hands(void)
 	return false;
 }
 
-/* A slot reused while its old page is about to be written back: the new page counts. */
+/* A slot reused while its old page is about to be written back: the new page counts (A65). */
 static void reused_slot_is_not_written_back(struct kunit *test)
 {
+	const struct reuse *reuse = swap_param(test);
 	struct user_memory *old = user_memory_new(test, 1);
 	struct user_memory *mem = user_memory_at(test, 0x50000000, 1);
+	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
+					      .disk = &FAKE_DISK_ZRAM, .tail_slots = 1 });
 
-	swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_ZRAM, .tail_slots = 1 });
 	swap_kunit_set_zswap(true);
 	user_fill(old, 0, 1);
 	user_mix(old, 0, 1);
@@ -113,12 +126,16 @@ static void reused_slot_is_not_written_back(struct kunit *test)
 		swap_kunit_zswap_write_back(1);
 	reused_from = old;
 	reused_by = mem;
+	reused_in_pool = reuse->pool;
 	swap_arm_seams(test)->fail_swapin_alloc = slot_changes_hands;
 	swap_kunit_zswap_write_back(1);
 	KUNIT_ASSERT_NULL_MSG(test, reused_by, "the case needs the page to be looked at");
 	KUNIT_ASSERT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_SWAPPED,
 			    "the case needs the slot to be reused");
 	/* The new page may be written back in the old one's place, never the old one. */
+	if (!reuse->pool)
+		KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_WRITE), 1U,
+				    "rule: a page whose slot was reused is not written back");
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule iv: what is read back is what was last written");
 }
@@ -367,7 +384,7 @@ static void full_pool_is_written_back_to_the_threshold(struct kunit *test)
 static struct kunit_case swap_zswap_writeback_cases[] = {
 	KUNIT_CASE_PARAM(old_pages_are_written_back, zswap_device_gen_params),
 	KUNIT_CASE(oldest_page_goes_first),
-	KUNIT_CASE(reused_slot_is_not_written_back),
+	KUNIT_CASE_PARAM(reused_slot_is_not_written_back, reuse_gen_params),
 	KUNIT_CASE(failed_write_back_costs_no_data),
 	KUNIT_CASE_PARAM(cached_page_is_not_written_back, zswap_device_gen_params),
 	KUNIT_CASE_PARAM(no_memory_to_write_back, zswap_lack_gen_params),

@@ -68,7 +68,7 @@ NEWEST = (
             r"failed +swap_memcg\.cgroup_counts_its_zero_pages"),
     PastBug("A60 every read is a memory stall", "mm/page_io.c",
             r"bool workingset = folio_test_workingset\(folio\);", "bool workingset = true;",
-            r"failed +swap_io\.stall_is_for_the_workingset"),
+            r"failed +swap_zswap\.load_is_a_stall_for_the_workingset"),
     PastBug("A62 old copy left in the pool once zswap is off", "mm/zswap.c",
             r"if \(!zswap_enabled\)\s*goto check_old;", "if (!zswap_enabled)\n\t\treturn false;",
             r"failed +swap_zswap\.newer_copy_on_disk_wins",
