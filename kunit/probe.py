@@ -119,6 +119,8 @@ MECHANISMS = (
               "pages written back from zswap are counted"),
     Mechanism("ZSWAP_COUNTED", ("include/linux/vm_event_item.h",), None, r"\bZSWPOUT\b",
               "pages into and out of zswap are counted"),
+    Mechanism("ZSWAP_SET_UP_LATE", ("mm/zswap.c",), "zswap_enabled_param_set",
+              r"\bzswap_setup\b", "zswap is set up when it is first switched on"),
     Mechanism("ZSWAP_COMPRESS_COUNTED", ("mm/zswap.c",), None,
               r"\bzswap_reject_compress_fail\b",
               "pages that zswap's compressor fails on are counted"),

@@ -14,10 +14,11 @@ from pathlib import Path
 from . import commands, interrupts
 from .errors import SwapKunitError, UntestableKernel
 from .ktap import AFTER_LAST, Case, Console, Suite, listed_cases
-from .layout import Layout
+from .layout import REPO, Layout
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
 
 ENOUGH_HANGS = 3        # in one suite: the others are not waited for
+ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
 SHOWN = 100             # lines kept of the start and of the end of what a broken case printed
 BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
 
@@ -177,6 +178,18 @@ def plan_alone(chosen: list[str], seed: int) -> list[Job]:
     return jobs
 
 
+def suite_arguments(suite: str, suites: Path = REPO / "kunit" / "suites") -> list[str]:
+    """What the suite wants on its kernel's command line, from a comment in its source:
+
+    /* swap-kunit: zswap.enabled=0 */
+    """
+    try:
+        text = (suites / f"{suite}_kunit.c").read_text()
+    except OSError:
+        return []
+    return " ".join(ARGUMENTS.findall(text)).split()
+
+
 # -- running them ------------------------------------------------------------
 
 
@@ -230,7 +243,8 @@ class Runner:
         return True
 
     def _start(self, job: Job) -> Uml:
-        args = kernel_arguments([*self.options.kernel_args, f"kunit.filter_glob={job.glob}"])
+        args = kernel_arguments([*suite_arguments(job.suite), *self.options.kernel_args,
+                                 f"kunit.filter_glob={job.glob}"])
         name = re.sub(r"[^\w.-]", "_", job.glob)
         with interrupts.held():
             uml = Uml(self.binary, args, self.logs / f"{name}.log", self._scratch)

@@ -143,6 +143,20 @@ class Fates(RunCase):
             run.list_cases(self.layout, options, FAKE)
 
 
+class Arguments(RunCase):
+    """What a suite wants on the command line of its kernel."""
+
+    def test_from_the_suites_source(self) -> None:
+        write(self.top / "swap_a_kunit.c", "/*\n * About a.\n */\n/* swap-kunit: a.b=0 c */\nint x;\n")
+        write(self.top / "swap_b_kunit.c", "/* About swap-kunit: nothing */\n")
+        self.assertEqual(run.suite_arguments("swap_a", self.top), ["a.b=0", "c"])
+        self.assertEqual(run.suite_arguments("swap_b", self.top), [])
+        self.assertEqual(run.suite_arguments("swap_c", self.top), [])
+
+    def test_late_zswap_boots_without(self) -> None:
+        self.assertEqual(run.suite_arguments("swap_zswap_late"), ["zswap.enabled=0"])
+
+
 class Choosing(RunCase):
     """Filters."""
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zswap.c: switched on in a system that booted without.
+ */
+/* swap-kunit: zswap.enabled=0 */
+#include <linux/init.h>
+#include "swap_fixture.h"
+
+static const struct swap_area_config late_zram = { .disk = &FAKE_DISK_ZRAM };
+
+/*
+ * Until then no page goes to the pool, and a compressor is only noted. It is set up when it is
+ * first switched on: with the default compressor, where the one noted is not there.
+ */
+static void switched_on_after_boot(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &late_zram);
+	struct user_memory *mem = user_memory_new(test, 3);
+	bool set_up = swap_kunit_zswap_ready();
+	char before[32], now[32];
+
+	if (!strstr(saved_command_line, "zswap.enabled=0"))
+		kunit_skip(test, "zswap was switched on at boot, by the command line or by default");
+	user_fill(mem, 0, 3);
+	user_mix(mem, 0, 3);
+	user_swap_out(mem, 0, 1);
+	user_fault(mem, 0);
+	KUNIT_ASSERT_EQ(test, zswap_param_get("compressor", before, sizeof(before)), 0);
+	if (swap_has(ZSWAP_SET_UP_LATE)) {
+		KUNIT_EXPECT_FALSE_MSG(test, set_up,
+				       "rule: zswap is set up when it is first switched on");
+		KUNIT_EXPECT_EQ(test, zswap_param_set(test, "compressor", "nonesuch"), 0);
+	}
+	user_swap_out(mem, 1, 1);
+	swap_decisions_skip(test);
+	KUNIT_ASSERT_EQ_MSG(test, zswap_param_set(test, "enabled", "Y"), 0,
+			    "rule: zswap can be switched on after boot");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_pools(), 1U);
+	KUNIT_EXPECT_EQ(test, zswap_param_get("compressor", now, sizeof(now)), 0);
+	KUNIT_EXPECT_STREQ_MSG(test, now, before,
+			       "rule: the default compressor stands in for one that is not there");
+	user_swap_out(mem, 2, 1);
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 1U,
+			    "rule: zswap can be switched on after boot");
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 1UL);
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
+			      "rule iv: what is read back is what was last written");
+}
+
+static struct kunit_case swap_zswap_late_cases[] = {
+	KUNIT_CASE(switched_on_after_boot),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_zswap_late, swap_zswap_late_cases);
+
+MODULE_DESCRIPTION("KUnit suite of zswap switched on after boot");
+MODULE_LICENSE("GPL");
