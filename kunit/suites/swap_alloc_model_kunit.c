@@ -7,11 +7,11 @@
  * discarded; nonfull and frag ones by order, which is that of the first folio
  * in the cluster. A folio's slots are aligned to its size. The current cluster
  * of an order goes on until its end. Then the lists are asked: nonfull before
- * free ones, or free before nonfull ones where the device discards, or everywhere
- * by another policy; then one frag cluster; then order 0 takes from higher orders,
- * the lowest first, frag before nonfull. A slot freed makes a cluster nonfull, the
- * last one free. Slots that only the swap cache has are taken once the device is
- * half full.
+ * free ones, or free before nonfull ones where the device discards, or the
+ * kernel has it so; then one frag cluster; then order 0 takes from higher
+ * orders, the lowest first, frag before nonfull. A slot freed makes a cluster
+ * nonfull, the last one free. Slots that only the swap cache has are taken once
+ * the device is half full.
  *
  * Older kernels have other rules; those stand at their functions.
  */
@@ -390,7 +390,7 @@ static unsigned int model_alloc(struct model *m, unsigned int order)
 }
 
 /*
- * The model: kernels where a cluster is not frag as soon as a slot is taken of it
+ * The model: kernels that scan every frag cluster
  *
  * A cluster in use is nonfull until it was searched in need, then frag. Free
  * clusters come first, then nonfull ones, then every frag one once. The current
@@ -486,12 +486,14 @@ static unsigned int model_alloc_once_old(struct model *m, unsigned int order)
 
 static unsigned int model_alloc_old(struct model *m, unsigned int order)
 {
-	unsigned int slot, nr = 1 << order;
+	unsigned int slot, nr = 1 << order, next = m->next[order];
 
 	if (m->pages - m->inuse < nr)
 		return NO_SLOT;
 	m->ahead = nr;
 	do {
+		/* It begins anew, at the current cluster. */
+		m->next[order] = next;
 		slot = model_alloc_once_old(m, order);
 	} while (slot == NO_SLOT && model_discard(m));
 	if (slot == NO_SLOT && !order)
@@ -543,7 +545,12 @@ struct both {
 	struct model *m;
 	struct rnd_state random;
 	unsigned long orders;
+	/* Up to where slots are refused more often than this. */
 	bool filling;
+	unsigned int refused;
+	unsigned int since;
+	/* Discards are done only where the allocator waits for them. */
+	bool lazy;
 	bool agree;
 };
 
@@ -598,8 +605,8 @@ static void both_differ(struct both *b, const char *what, const char *expected, 
 {
 	KUNIT_FAIL(b->test,
 		   "rule: current cluster, then %s, then frag, then higher orders: seed %#x, step %u: %s \"%s\" is due, not \"%s\"; the last decisions (C: swapped in, to the cache; G: given up by it):%s",
-		   b->m->free_first ? "free, then nonfull" : "nonfull, then free", seed, b->m->steps,
-		   what, expected, got, recent_text(b));
+		   b->m->free_first ? "free, then nonfull" : "nonfull, then free", seed,
+		   b->m->steps, what, expected, got, recent_text(b));
 	b->agree = false;
 }
 
@@ -607,8 +614,8 @@ static void both_alloc(struct both *b, unsigned int order)
 {
 	struct model *m = b->m;
 	unsigned int nr = 1 << order;
-	unsigned int expected = swap_has(FRAG_WHEN_TAKEN) ? model_alloc(m, order) :
-							    model_alloc_old(m, order);
+	unsigned int expected = swap_has(FRAG_SCAN_ALL) ? model_alloc_old(m, order) :
+							  model_alloc(m, order);
 	swp_entry_t entry = swap_alloc_order(b->test, order);
 	unsigned int got = entry.val ? swp_offset(entry) : NO_SLOT;
 	char due[32] = "none", is[32] = "none";
@@ -806,11 +813,22 @@ static void both_turn(struct both *b)
 {
 	struct model *m = b->m;
 
-	if (b->filling)
-		b->filling = m->inuse < m->pages - m->pages / 64 || random_below(b, 300);
-	else
-		b->filling = m->inuse < m->pages / 4 ? !random_below(b, 100) :
-						       !random_below(b, 2000);
+	if (b->filling) {
+		b->filling = m->refused == b->refused || random_below(b, 100);
+		if (!b->filling)
+			b->lazy = random_below(b, 2);
+	} else if (!random_below(b, m->inuse < m->pages / 4 ? 100 : 2000)) {
+		b->filling = true;
+		b->refused = m->refused;
+		b->since = m->steps;
+	}
+}
+
+/* Large folios freed may be more than small ones taken: the more steps, the more are taken. */
+static bool both_in_haste(struct both *b)
+{
+	return b->filling && b->m->refused == b->refused &&
+	       random_below(b, b->m->steps - b->since + 1) > 1500;
 }
 
 static void both_step(struct both *b, bool hints)
@@ -820,10 +838,12 @@ static void both_step(struct both *b, bool hints)
 	both_turn(b);
 	if (dice < 5 && hints)
 		return both_lose_hints(b);
-	if (dice < 20 && b->m->discards)
+	if (dice < 20 && b->m->discards && !b->lazy)
 		return both_discard(b);
 	if (dice < (b->filling ? 800 : 250))
 		return both_alloc(b, random_order(b));
+	if (both_in_haste(b))
+		return both_alloc(b, 0);
 	if (dice >= 980)
 		slot = random_slot(b, SLOT_CACHED);
 	if (slot != NO_SLOT)
