@@ -12,6 +12,7 @@
 #   LINE=mm/swapfile.c:1137  for covers     UNCOVERED=1 RAISE=1  for coverage
 #   A=7.3 B=~/linux+free-first   for decisions
 #   KERNELS=7,6.12 CONFIGS=plain,debug_vm  for matrix    JSON=1  for presence
+#   KERNELS=7,6.12 SEED=n STEPS=n  for bench-fragmentation
 #   PATCHES='*.patch' or RANGE=base..tip  for presubmit; QUICK=1 FULL=1 CONFIGS=kasan SANDBOX=0
 
 PYTHON ?= /usr/bin/python3
@@ -60,9 +61,14 @@ presence:
 decisions:
 	@$(swap-kunit) decisions $(call q,$(A)) $(call q,$(B)) $(call opt,--config,CONFIG) $(call opt,--out,O) \
 		$(call opt,--jobs,J) $(if $(filter-out 0,$(V)),--verbose) $(mk) $(suites)
+bench-fragmentation:
+	@$(swap-kunit) bench-fragmentation $(call opt,--kernels,KERNELS) $(call opt,--seed,SEED) \
+		$(call opt,--steps,STEPS) $(call opt,--out,O) $(call opt,--jobs,J) \
+		$(if $(filter-out 0,$(V)),--verbose) $(mk)
 test:
 	@$(swap-kunit) test $(if $(strip $(kernel) $(suites)),-- $(kernel) $(suites))
 clean:
 	@$(swap-kunit) clean $(call opt,--out,O)
 
-.PHONY: help run list build tree fetch coverage covers matrix presence presubmit decisions test clean
+.PHONY: help run list build tree fetch coverage covers matrix presence presubmit decisions bench-fragmentation \
+	test clean

@@ -154,7 +154,18 @@ unsigned int swap_kunit_areas_used(void);
 void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size);
 bool swap_kunit_proc_swaps_changed(int *event);
 int swap_kunit_allocations(void);
+/**
+ * struct swap_hints - where a CPU would allocate next, by order
+ * @si: the area; of kernels that have such a place for all areas at once
+ * @next: the slot; 0 is none
+ */
+struct swap_hints {
+	struct swap_info_struct *si[10];
+	unsigned long next[10];
+};
+
 /* These act. */
+void swap_kunit_exchange_hints(struct swap_info_struct *si, struct swap_hints *hints);
 void swap_kunit_drain_hints(void);
 void swap_kunit_start_at(struct swap_info_struct *si, unsigned long offset);
 unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *folio);

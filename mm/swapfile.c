@@ -499,6 +499,33 @@ void swap_kunit_drain_hints(void)
 }
 
 /**
+ * swap_kunit_exchange_hints() - go on as if on another CPU
+ * @si: the area
+ * @hints: that CPU's, where it would allocate next; this one's afterwards
+ *
+ * Context: process, no case running on another CPU.
+ */
+void swap_kunit_exchange_hints(struct swap_info_struct *si, struct swap_hints *hints)
+{
+#if SWAP_API_SWAP_CLUSTER_LISTS
+	unsigned int order;
+
+	preempt_disable();
+	for (order = 0; order < min(swap_kunit_orders(), 10U); order++) {
+#if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
+		unsigned int *next = &this_cpu_ptr(si->percpu_cluster)->next[order];
+#else
+		unsigned long *next = this_cpu_ptr(&percpu_swap_cluster.offset[order]);
+
+		swap(hints->si[order], *this_cpu_ptr(&percpu_swap_cluster.si[order]));
+#endif
+		swap(hints->next[order], *next);
+	}
+	preempt_enable();
+#endif
+}
+
+/**
  * swap_kunit_start_at() - where the search for a slot begins in a new area
  * @si: the area, just switched on
  * @offset: from here on

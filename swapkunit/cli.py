@@ -102,14 +102,14 @@ class Parser(argparse.ArgumentParser):
 
 def make_parser() -> Parser:
     """All verbs. A module with more verbs has a VERBS of its own."""
-    from . import b4, coverage_verbs, decisions_verb, matrix, presence, presubmit, verbs
+    from . import b4, coverage_verbs, decisions_verb, fragmentation, matrix, presence, presubmit, verbs
     parser = Parser(prog="swap-kunit", epilog=EPILOG, allow_abbrev=False,
                     description="Run KUnit suites against the real swap code of a Linux kernel, "
                                 "built for ARCH=um.")
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True,
                                      parser_class=Parser)
     every = {**verbs.VERBS, **matrix.VERBS, **presence.VERBS, **coverage_verbs.VERBS,
-             **decisions_verb.VERBS, **presubmit.VERBS, **b4.VERBS}
+             **decisions_verb.VERBS, **presubmit.VERBS, **b4.VERBS, **fragmentation.VERBS}
     for name, (function, parts, text) in every.items():
         verb = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
                                    epilog=EPILOG, allow_abbrev=False)

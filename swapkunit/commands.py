@@ -20,7 +20,7 @@ CCACHE = "/usr/lib/ccache"
 # What an outer `make run V=1 O=...` puts into the environment; the kernel's make must not see it.
 OURS_FROM_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES", "GNUMAKEFLAGS",
                   "KSRC", "KERNEL", "CONFIG", "POLICY", "FILTER", "O", "J", "V", "KUNIT_ARGS", "TREE", "LINE",
-                  "KERNELS", "CONFIGS", "JSON", "RANGE", "PATCHES", "QUICK", "FULL", "SANDBOX", "A", "B",
+                  "KERNELS", "CONFIGS", "JSON", "SEED", "STEPS", "RANGE", "PATCHES", "QUICK", "FULL", "SANDBOX", "A", "B",
                   "ARCH", "KBUILD_OUTPUT", "KBUILD_EXTMOD", "KBUILD_VERBOSE", "KCONFIG_CONFIG",
                   "CROSS_COMPILE", "SUBARCH")
 

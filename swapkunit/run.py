@@ -17,6 +17,7 @@ from .ktap import AFTER_LAST, Case, Console, Suite, listed_cases
 from .layout import REPO, Layout
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
 
+BENCHMARKS = "swap_bench_"   # suites that verbs of their own run
 ENOUGH_HANGS = 3        # in one suite: the others are not waited for
 ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
 SHOWN = 100             # lines kept of the start and of the end of what a broken case printed
@@ -131,9 +132,12 @@ def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool =
 
 
 def select(cases: list[str], filters: list[str]) -> list[str]:
-    """The cases that any of filters names. Raises SwapKunitError when none does."""
+    """The cases that any of filters names; without filters all but the benchmarks.
+
+    Raises SwapKunitError when none is named.
+    """
     if not filters:
-        return cases
+        return [case for case in cases if not case.startswith(BENCHMARKS)]
     globs = [glob if "." in glob else f"{glob}.*" for glob in filters]
     chosen = [case for case in cases if any(fnmatch.fnmatchcase(case, glob) for glob in globs)]
     if not chosen:
