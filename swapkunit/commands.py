@@ -12,11 +12,12 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Iterator, Mapping, Protocol, Sequence
+from typing import BinaryIO, Callable, Iterator, Mapping, Protocol, Sequence
 
 from . import interrupts
 
 CCACHE = "/usr/lib/ccache"
+MOST_OUTPUT = 64 << 20      # bytes kept of what a program prints
 # What an outer `make run V=1 O=...` puts into the environment; the kernel's make must not see it.
 OURS_FROM_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES", "GNUMAKEFLAGS",
                   "KSRC", "KERNEL", "CONFIG", "POLICY", "FILTER", "O", "J", "V", "KUNIT_ARGS", "TREE", "LINE",
@@ -51,6 +52,9 @@ class Confinement(Protocol):
     def watch(self, pid: int) -> Watch:
         """Keep an eye on the program started as pid, and on all it starts."""
 
+    def tidy(self) -> None:
+        """A program has ended: take away what it left to trap those who look at its files."""
+
 
 class _State:
     confinement: Confinement | None = None
@@ -78,6 +82,12 @@ def wrapped(command: Sequence[str | Path], cwd: Path | None, env: Mapping[str, s
 def watch(process: subprocess.Popen) -> Watch | None:
     """What watches process for the confinement; None without one."""
     return _State.confinement.watch(process.pid) if _State.confinement else None
+
+
+def tidy() -> None:
+    """To be called when a program that was started has ended."""
+    if _State.confinement:
+        _State.confinement.tidy()
 
 
 # -- starting them -----------------------------------------------------------
@@ -133,12 +143,19 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
             if process and process.returncode is None:
                 with interrupts.held():
                     kill_group(process)
+            with interrupts.held():
+                tidy()
         if process.returncode == -signal.SIGINT:    # it came before the child had left our session
             raise KeyboardInterrupt
-        sink.seek(0)
-        output = sink.read().decode(errors="replace")
+        output = last_of(sink)
         return Finished(process.returncode or 1, f"{output}\nended: {ended_by}\n") if ended_by \
             else Finished(process.returncode, output)
+
+
+def last_of(sink: BinaryIO) -> str:
+    """What a program printed, or the end of it: one that goes on and on is not worth our memory."""
+    sink.seek(max(sink.seek(0, os.SEEK_END) - MOST_OUTPUT, 0))
+    return sink.read().decode(errors="replace")
 
 
 @contextmanager
@@ -154,9 +171,7 @@ def background(command: Sequence[str | Path], *, cwd: Path | None = None,
 
         def finish() -> Finished:
             ended_by = _wait(process, None, watched)
-            sink.seek(0)
-            output = sink.read().decode(errors="replace")
-            return Finished(process.returncode or bool(ended_by), output if not ended_by else f"ended: {ended_by}")
+            return Finished(process.returncode or bool(ended_by), f"ended: {ended_by}" if ended_by else last_of(sink))
 
         try:
             with interrupts.held():

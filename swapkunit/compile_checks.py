@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,7 @@ MOST_USERS = 4
 # sparse of before 2025 has not __typeof_unqual__, which it does not need to understand.
 CHECK = "sparse -D__typeof_unqual__=__typeof__"
 UNIT = re.compile(r" -c -o (\S+\.o) (\S+\.c)\s*$")
+STRANGE = "made-by-a-series"    # marks directories that a patch's own Makefiles have prepared
 TOO_OLD = "is not available or not up to date"
 
 
@@ -116,7 +118,8 @@ class Checks:
     def ready(self, variant: Variant, directories: list[str], patches: list[Path], stale: bool) -> Ready:
         """Configure a variant and ask make what it would run. stale: the patches change what that is."""
         name = key(self.base_key, "ready", variant, directories,
-                   [path.read_bytes() for path in patches] if stale else [])
+                   [path.read_bytes() for path in patches] if stale else [],
+                   bool(variant.make) and compiles_32_bit())
         known = self.store.get(name)
         if known and (self.top / variant.name / ".config").exists():
             return Ready(**known)
@@ -191,6 +194,11 @@ class Checks:
 
     def prepare(self, touched: list[str], users: list[str]) -> None:
         """Configure all variants, and hear what the base has to say of the files."""
+        mark = self.top / STRANGE
+        if mark.exists():
+            for variant in (PLAIN, *ODD):
+                shutil.rmtree(self.top / variant.name, ignore_errors=True)
+            mark.unlink()
         self.directories = sorted({"mm"} | {os.path.dirname(name) for name in touched if reachable(name)})
         self.users = users
         self.variants = {variant: self.ready(variant, self.directories, [], False) for variant in (PLAIN, *ODD)}
@@ -208,7 +216,10 @@ class Checks:
         """All trees that something is compiled in."""
         trees = {self.tree(variant): variant for variant, ready in self.variants.items() if not ready.lacking}
         for variant in trees.values():
-            self.lay(variant, patches)
+            try:
+                self.lay(variant, patches)
+            except patching.DoesNotApply as error:      # over patches of ours that this variant needs
+                self.variants[variant] = Ready(lacking=str(error))
 
     def note(self, said: Said) -> None:
         """What was said once is no news any more."""
@@ -218,6 +229,7 @@ class Checks:
     def jobs_at(self, patches: list[Path], touched: list[str], stale: bool) -> list[tuple[str, list[str]]]:
         """Bring the trees to a state of the series; what to compile there."""
         if stale:
+            (self.top / STRANGE).touch()
             self.variants = {variant: self.ready(variant, self.directories, patches, True)
                              for variant in (PLAIN, *ODD)}
         self.lay_all(patches)

@@ -29,7 +29,7 @@ from .errors import SwapKunitError, UntestableKernel
 from .layout import CONFIGS, REPO, Layout, default_out
 from .presubmit_progress import Progress
 from .presubmit_report import FAIL, SKIP, PatchReport, PresubmitReport, Step, worst
-from .presubmit_store import Store, identity_of_kernel, identity_of_project, key
+from .presubmit_store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
 from .series import Patch, Series
 from .session import Request
 from .verdict import relative
@@ -98,9 +98,11 @@ class Checker:
         self.store = Store(top / "steps")
         self.kernel = base.kernel
         self.base_key = key(identity_of_kernel(base.kernel, base.commit), identity_of_project(),
+                            identity_of_tools(request.run.make_options),
                             request.run.make_options, request.run.filters, request.run.kernel_args, request.run.config,
                             request.run.policies, request.run.timeout)
         self.series_key = key([patch.diff for patch in series.patches])
+        self.reports: dict[int, PatchReport] = {}      # by id() of their patches
         self.box = self.make_box()
         self.bench = self.make_bench(PLAIN, [])
         self.checks = None if request.depth == QUICK else Checks(
@@ -146,7 +148,12 @@ class Checker:
             self.prepare_checks()
         laid: list[Patch] = []
         before: Tested | None = None
-        for report, patch, outcome in zip(self.report.patches, self.series.patches, outcomes):
+        todo = list(zip(self.report.patches, self.series.patches, outcomes))
+        if self.request.last_only:
+            laid = [patch for _, patch, outcome in todo[:-1] if isinstance(outcome, Applied)]
+            todo = todo[-1:]
+            before = self.before_last(laid)
+        for report, patch, outcome in todo:
             if isinstance(outcome, Applied):
                 laid.append(patch)
                 before = self.check_patch(report, patch, laid, before)
@@ -156,6 +163,15 @@ class Checker:
         if self.checks and laid:
             self.look_at_lines(laid)
         return self.finish()
+
+    def before_last(self, laid: list[Patch]) -> Tested | None:
+        """What the last patch is compared with, when the others are not looked at themselves."""
+        self.report.patches = self.report.patches[-1:]
+        if not laid:
+            return None
+        self.progress.at("the patches before", "build and suites")
+        _, tested = self.compile_and_test(replace(laid[-1], touched=self.series.patches[-1].touched), laid)
+        return tested if tested.built else None
 
     def finish(self) -> PresubmitReport:
         """Write what there is."""
@@ -184,6 +200,7 @@ class Checker:
             report = PatchReport(patch.number, patch.total, patch.subject, patch.author, patch.message_id,
                                  patch.touched)
             self.report.patches.append(report)
+            self.reports[id(patch)] = report
             self.add(report, steps.applies(patch, outcome, others))
 
     def check_patch(self, report: PatchReport, patch: Patch, laid: list[Patch], before: Tested | None) -> Tested | None:
@@ -211,11 +228,11 @@ class Checker:
         self.progress.at(self.where(report), f"suites, {other.name}")
         try:
             base = other.test([], [])
+            if not base.built:
+                return Step(other.name, SKIP, "the base does not build or boot in this configuration")
+            tested = other.test([one.file for one in laid], patch.touched)
         except SwapKunitError as error:
             return Step(other.name, SKIP, str(error))
-        if not base.built:
-            return Step(other.name, SKIP, "the base does not build or boot in this configuration")
-        tested = other.test([one.file for one in laid], patch.touched)
         if not tested.built:
             return Step(other.name, FAIL, "it does not build, or does not boot", "no", tested.said[-40:])
         found, reported = steps.suites(tested, base, None), steps.reports(tested, base)
@@ -224,11 +241,11 @@ class Checker:
 
     def look_at_lines(self, laid: list[Patch]) -> None:
         """Coverage of what the patches changed, once for all of them, in the last state that builds."""
-        built = [patch for report, patch in zip(self.report.patches, self.series.patches)
-                 if patch in laid and not any(step.name == "build" and step.status == FAIL for step in report.steps)]
+        broken = [report for report in self.report.patches
+                  if any(step.name == "build" and step.status == FAIL for step in report.steps)]
+        built = [patch for patch in laid if self.reports[id(patch)] not in broken]
         pages = self.report.out / "coverage"
         source = self.report.out / "source"
-        reports = {id(patch): report for report, patch in zip(self.report.patches, self.series.patches)}
         files = [patch.file for patch in laid[:laid.index(built[-1]) + 1]] if built else []
         touched = {name for patch in laid for name in patch.touched} & set(WATCHED)
         found, owned = changed_lines.Reached(why_not="no patch builds"), {}
@@ -241,7 +258,9 @@ class Checker:
             self.report.pages = "coverage"
         spent = self.progress.since() / len(laid)
         for number, patch in enumerate(laid, 1):
-            report = reports[id(patch)]
+            report = self.reports[id(patch)]
+            if report not in self.report.patches:
+                continue
             step = changed_lines.step_of(number, patch.touched, owned, found, source)
             report.steps = [other for other in report.steps if other.name != step.name]
             self.add(report, replace(step, seconds=spent))

@@ -8,6 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from . import toolchain
 from .kernel import Kernel
 from .layout import REPO
 
@@ -53,6 +54,21 @@ def identity_of_project() -> str:
             if path.is_file() and path.suffix != ".pyc":
                 digest.update(f"{path.relative_to(REPO)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def identity_of_tools(make_options: list[str]) -> str:
+    """Stands for the compiler and sparse: a new one may have other things to say."""
+    return key([first_line(toolchain.compiler(make_options).split(" ")[-1]), first_line("sparse")])
+
+
+def first_line(program: str) -> str:
+    """What program --version says first; "" when there is no such program."""
+    try:
+        done = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", check=False)
+    except OSError:
+        return ""
+    return done.stdout.partition("\n")[0]
 
 
 def identity_of_kernel(kernel: Kernel, commit: str = "") -> str:

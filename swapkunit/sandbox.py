@@ -36,6 +36,7 @@ ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "passwd", "g
 # What a build may know of the environment: there are tokens and keys in the rest.
 ENVIRONMENT = re.compile(r"PATH|LANG|LC_\w+|TERM|TZ|LLVM|CC|KBUILD_BUILD_\w+|SOURCE_DATE_EPOCH|"
                          r"PYTHON(DONTWRITEBYTECODE|UNBUFFERED)|GCOV_\w+")
+KBUILD_LINKS = re.compile(r"source|(scripts/gdb/(linux/)?)?[\w-]+\.py")   # in a build directory; nothing here reads them
 LOOK_EVERY = 0.3            # seconds between two looks at what runs inside
 MEMORY_TO_SPARE = 0.04      # of the machine's: less than that free, and what runs inside is ended
 DISK_TO_SPARE = GB // 8     # bytes
@@ -101,6 +102,29 @@ class Sandbox:
         """See commands.Confinement."""
         places = [path for path in self.writable if path.exists()]
         return Watcher(pid, self.limits, places)
+
+
+    def tidy(self) -> None:
+        """See commands.Confinement: no links, pipes and sockets stay in what may be written.
+
+        Outside, a link would be followed to a file the sandbox kept safe, and a pipe waits for ever.
+        """
+        for place in self.writable:
+            remove_traps(place, place)
+
+
+def remove_traps(place: Path, top: Path) -> None:
+    """Remove what is neither file nor directory, but for the links that Kbuild makes itself."""
+    try:
+        entries = list(os.scandir(place))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            remove_traps(Path(entry.path), top)
+        elif not entry.is_file(follow_symlinks=False) \
+                and not (entry.is_symlink() and KBUILD_LINKS.fullmatch(os.path.relpath(entry.path, top))):
+            os.unlink(entry.path)
 
 
 NAMESPACES = ("bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",

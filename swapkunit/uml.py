@@ -122,6 +122,7 @@ class Uml:
         except ProcessLookupError:
             pass
         self.process.wait()
+        commands.tidy()
         self.process.stdout.close()
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)

@@ -13,10 +13,12 @@ from xml.etree import ElementTree
 from swapkunit import presubmit_report as reports, presubmit_steps as steps
 from swapkunit.applying import Applied
 from swapkunit.bench import Tested
+from swapkunit.presubmit import CheckRequest, check
 from swapkunit.presubmit_report import FAIL, PASS, SKIP, WARN, PatchReport, PresubmitReport, Step
 from swapkunit.presubmit_store import Store, identity_of_kernel
 from swapkunit.kernel import Kernel
 from swapkunit.results import Leaf
+from swapkunit.session import Request
 from swapkunit.series import Patch
 
 from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with
@@ -113,6 +115,15 @@ class Series(SeriesCase):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertEqual(self.cells()[0]["build"], FAIL)
 
+    def test_last_patch_alone(self) -> None:
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        self.patch("mm: break it", mm__swapfile_c=PLAIN + "/* more */\nBROKEN\n")
+        request = CheckRequest(Request(ksrc=self.kernel, out=self.out), spec=f"{self.base}..HEAD", depth="quick",
+                               last_only=True, quiet=True)
+        report = check(request)
+        self.assertEqual([patch.subject for patch in report.patches], ["mm: break it"])
+        self.assertEqual(report.patches[0].step("build").status, FAIL)
+
     def test_unusable_input(self) -> None:
         (self.top / "mail").write_text("Subject: hello\n\nno patch here\n")
         for words in (["HEAD~1..HEAD", str(self.top / "mail")], [str(self.top / "mail")], [str(self.top / "none")]):
@@ -159,18 +170,19 @@ class Series(SeriesCase):
         self.assertTrue(precious.exists() and (self.kernel / "mm/zswap.c").exists())
 
     def test_stopped_and_started_again(self) -> None:
-        slow = MAKEFILE.replace("\t@echo vmlinux", "\t@if grep -q SLOW mm/swapfile_real.c; then "
-                                "touch $(O)/begun; sleep 77.5; fi; echo vmlinux")
+        slow = MAKEFILE.replace("\t@echo vmlinux", "\t@if grep -q SLOW mm/swapfile_real.c && [ ! -e $(O)/begun ]; then "
+                                "touch $(O)/begun; sleep 77.5; fi\n\t@echo vmlinux")
         (self.kernel / "Makefile").write_text(slow)
         git(self.kernel, "commit", "-qam", "slow")
         self.base = git(self.kernel, "rev-parse", "HEAD").strip()
         self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
         self.patch("mm: take long", mm__swapfile_c=PLAIN + "/* SLOW */\n")
         files = self.series()
-        process = subprocess.Popen([sys.executable, REPO / "swap-kunit", "presubmit", "--ksrc", self.kernel,
+        process = subprocess.Popen([sys.executable, REPO / "swap-kunit", "presubmit", "--quick", "--ksrc", self.kernel,
                                     "--out", self.out, *files], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(process.kill)
-        for _ in range(1000):
+        made = self.out / "plain/build/made"
+        for _ in range(3000):
             if (self.out / "plain/build/begun").exists():
                 break
             time.sleep(0.02)
@@ -179,10 +191,11 @@ class Series(SeriesCase):
         time.sleep(0.2)
         self.assertEqual(processes_with("77.5"), [])
         self.assertTrue(self.report()["stopped"])
-        made = (self.out / "plain/build/made").read_text()
-        (self.kernel / ".git/x").write_text("")     # no part of the tree's content
-        self.assertEqual([patch["steps"][2]["status"] for patch in self.report()["patches"] if len(patch["steps"]) > 2],
-                         [PASS], made)
+        self.assertEqual(made.read_text(), "vmlinux\n" * 2, "the base and the first patch")
+        done = self.presubmit("--quick", *files)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(made.read_text(), "vmlinux\n" * 3, "the second patch alone")
+        self.assertFalse(self.report()["stopped"])
 
 
 class Steps(Scratch):
