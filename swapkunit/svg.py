@@ -41,7 +41,7 @@ class Picture:
 
     def text(self) -> str:
         """The whole drawing."""
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width:.0f}" height="{self.top:.0f}" '
+        return (f'<svg width="{self.width:.0f}" height="{self.top:.0f}" '
                 f'viewBox="0 0 {self.width:.0f} {self.top:.0f}" role="img">' + "".join(self.shapes) + "</svg>")
 
 
