@@ -388,15 +388,17 @@ static void whole_cluster_comes_from_free_ones(struct kunit *test)
 
 	fill_clusters(test, 9, 2);
 	swap_free_slots(swap_entry_at(area, 0, 0), n / 2);
+	swap_free_slots(swap_entry_at(area, 1, 0), n / 2);
 	swap_decisions_skip(test);
-	SWAP_EXPECT_LISTS(test, area, "free:2 nonfull^9:0 full:1");
+	SWAP_EXPECT_LISTS(test, area, "free:2 nonfull^9:0,1");
 	swap_alloc_order(test, 9);
-	swap_rule(test, "a folio of a whole cluster takes a free one");
+	swap_rule(test, "a folio of a whole cluster takes a free one, and looks at no other");
 	SWAP_EXPECT_DECISIONS(test, area, "A2:0^9");
-	SWAP_EXPECT_LISTS(test, area, "nonfull^9:0 full:1,2");
+	SWAP_EXPECT_LISTS(test, area, "nonfull^9:0,1 full:2");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_order(test, 9).val, 0UL,
 			    "rule: with no free cluster it gets none");
 	SWAP_EXPECT_DECISIONS(test, area, "");
+	SWAP_EXPECT_LISTS(test, area, "nonfull^9:0,1 full:2");
 }
 
 /* Both lists are used up in the end, each in its turn, and nothing of another order. */

@@ -103,6 +103,31 @@ CLUSTERS_OF_SSDS = (
             r"swap_\w+\.[\w\[\]+ ]+.*\n?.*crashed"),
 )
 
+ORDERS = r"\nstatic unsigned long cluster_alloc_swap_entry"
+LARGE_FOLIOS = (
+    PastBug("A29 a large folio gets slots of a swap file, wherever they lie", "mm/swapfile.c",
+            r"if \(order && !\(si->flags & SWP_BLKDEV\)\)\s*return 0;", "",
+            r"failed +swap_file\.large_folio_gets_no_slots"),
+    PastBug("A57 the bio of a large folio has its first page alone", "mm/page_io.c",
+            r"folio_size\(folio\), 0\);(\s*sio->len \+=) folio_size\(folio\);",
+            r"PAGE_SIZE, 0);\1 PAGE_SIZE;", r"failed +swap_mthp\.large_folio_is_one_bio"),
+    PastBug("P3 free clusters first, for large folios too", "mm/swapfile.c",
+            P3, r"if (1 || (si->flags & SWP_PAGE_DISCARD))\1if (0)",
+            r"failed +swap_mthp_alloc\.drain_takes_nonfull_or_free", after=ORDERS),
+    PastBug("P3 two frag clusters are scanned", "mm/swapfile.c",
+            r"alloc_swap_scan_list\(si, &si->frag_clusters\[order\], folio, false\);",
+            r"\g<0>\n\t\tif (!found)\n\t\t\tfound = \g<0>",
+            r"failed +swap_mthp_alloc\.one_frag_cluster_is_scanned", after=ORDERS),
+    PastBug("P3 order 0 takes from the largest order first", "mm/swapfile.c",
+            r"for \(int o = 1; o < SWAP_NR_ORDERS; o\+\+\)",
+            "for (int o = SWAP_NR_ORDERS - 1; o > 0; o--)",
+            r"failed +swap_mthp_alloc\.order_0_takes_from_larger_orders", after=ORDERS),
+    PastBug("large folios lie anywhere in a cluster", "mm/swapfile.c",
+            r"offset <= end; offset \+= nr_pages\)", "offset <= end; offset++)",
+            r"failed +swap_mthp_alloc\.slots_are_aligned",
+            after=r"\nstatic unsigned int alloc_swap_scan_cluster"),
+)
+
 
 def edit(text: str, bug: PastBug) -> str:
     """text with the bug in it. Raises AssertionError where the place is not found."""
@@ -137,16 +162,18 @@ class Scratch:
         """The text the kernel comes with."""
         return (self.kernel.path / file).read_text()
 
-    def run(self) -> subprocess.CompletedProcess[str]:
-        """All suites on the scratch tree."""
-        return subprocess.run([REPO / "swap-kunit", "run", "--ksrc", self.tree, "--out", self.out, "-q"],
+    def run(self, config: str) -> subprocess.CompletedProcess[str]:
+        """All suites on the scratch tree; each config has an output directory of its own."""
+        options = ["--config", config] if config else []
+        return subprocess.run([REPO / "swap-kunit", "run", "--ksrc", self.tree, *options, "-q",
+                               "--out", self.out.with_name(f"{self.out.name}{config}")],
                               capture_output=True, text=True, errors="replace", check=False)
 
 
 class PastBugs(unittest.TestCase):
     """The suites are red for every bug, and name the rule."""
 
-    def check(self, series: str, bugs: tuple[PastBug, ...]) -> None:
+    def check(self, series: str, bugs: tuple[PastBug, ...], config: str = "") -> None:
         """Each bug alone, put back into the kernel of this series."""
         scratch = Scratch(series)
         for bug in bugs:
@@ -154,7 +181,7 @@ class PastBugs(unittest.TestCase):
                 original = scratch.original(bug.file)
                 scratch.write(bug.file, edit(original, bug))
                 try:
-                    done = scratch.run()
+                    done = scratch.run(config)
                 finally:
                     scratch.write(bug.file, original)
                 shown = re.findall(r"(?m)^(?:failed|crashed).*(?:\n +.*)*", done.stdout)
@@ -165,6 +192,10 @@ class PastBugs(unittest.TestCase):
     def test_newest(self) -> None:
         """On the newest 7.x."""
         self.check("7", NEWEST)
+
+    def test_newest_with_large_folios(self) -> None:
+        """On the newest 7.x, with CONFIG=thp."""
+        self.check("7", LARGE_FOLIOS, "thp")
 
     def test_6_12(self) -> None:
         """On 6.12, whose rotational areas have no clusters."""
