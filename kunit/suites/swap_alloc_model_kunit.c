@@ -390,7 +390,7 @@ static unsigned int model_alloc(struct model *m, unsigned int order)
 }
 
 /*
- * The model: kernels that scan every frag cluster
+ * The model: kernels where a cluster is not frag as soon as a slot is taken of it
  *
  * A cluster in use is nonfull until it was searched in need, then frag. Free
  * clusters come first, then nonfull ones, then every frag one once. The current
@@ -614,8 +614,8 @@ static void both_alloc(struct both *b, unsigned int order)
 {
 	struct model *m = b->m;
 	unsigned int nr = 1 << order;
-	unsigned int expected = swap_has(FRAG_SCAN_ALL) ? model_alloc_old(m, order) :
-							  model_alloc(m, order);
+	unsigned int expected = swap_has(FRAG_WHEN_TAKEN) ? model_alloc(m, order) :
+							    model_alloc_old(m, order);
 	swp_entry_t entry = swap_alloc_order(b->test, order);
 	unsigned int got = entry.val ? swp_offset(entry) : NO_SLOT;
 	char due[32] = "none", is[32] = "none";
