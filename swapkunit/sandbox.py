@@ -154,7 +154,11 @@ def temporary(size: int) -> list[str]:
 
 def make(readable: list[Path], make_options: list[str], jobs: int, shadowed: bool = False) -> Sandbox:
     """A sandbox that was tried; nothing may be written yet. shadowed: KASAN. Raises SwapKunitError when there is none to be had."""
-    deps.require(PROGRAM)
+    try:
+        deps.require(PROGRAM)
+    except SwapKunitError as error:
+        raise SwapKunitError(f"{error}; or, if you trust the series as your own code, give --no-sandbox "
+                             "(make: SANDBOX=0)") from error
     seen = [path for place in readable for path in places_of(place)]
     limits = Limits(memory=min(memory_of_machine() * 3 // 4, (3 + jobs) * GB),
                     address_space=None if shadowed else Limits.address_space)

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
-from swapkunit import presubmit_report as reports, presubmit_steps as steps
+from swapkunit import presubmit_html, presubmit_report as reports, presubmit_steps as steps
 from swapkunit.applying import Applied
 from swapkunit.bench import Tested
 from swapkunit.presubmit import CheckRequest, check
@@ -169,6 +169,12 @@ class Series(SeriesCase):
         self.presubmit(*self.series())
         self.assertTrue(precious.exists() and (self.kernel / "mm/zswap.c").exists())
 
+    def test_without_a_sandbox(self) -> None:
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        done = self.presubmit("--no-sandbox", "--quick", *self.series())
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("sandbox: none: the patches run with your rights", done.stdout)
+
     def test_stopped_and_started_again(self) -> None:
         slow = MAKEFILE.replace("\t@echo vmlinux", "\t@if grep -q SLOW mm/swapfile_real.c && [ ! -e $(O)/begun ]; then "
                                 "touch $(O)/begun; sleep 77.5; fi\n\t@echo vmlinux")
@@ -297,6 +303,19 @@ class Report(Scratch):
         made = self.made(Step("build", FAIL, "x\x1b[2J", details=["\x1b]0;owned\x07", "ok\u202e"]))
         self.assertNotIn("\x1b", reports.text(made))
         self.assertNotIn("\u202e", reports.text(made))
+
+    def test_page(self) -> None:
+        lines = {"mm/swapfile.c": {7: [3, "\tif (a < b)"], 8: [0, "x();"], 9: [None, "/* <script> */"]}}
+        made = self.made(Step("lines", WARN, "1 of 2", details=["<img>"], data={"lines": lines}))
+        made.pages = "coverage"
+        (self.top / "coverage").mkdir()
+        (self.top / "coverage/index.html").touch()
+        page = presubmit_html.page(made)
+        for wanted in ("mm: &lt;b&gt;x&lt;/b&gt;", '<tr class="hit">', '<tr class="missed">', '<tr class="nocode">',
+                       "\tif (a &lt; b)", 'href="coverage/mm/swapfile.c.gcov.html#', "&lt;img&gt;"):
+            self.assertIn(wanted, page)
+        self.assertNotRegex(page, "<script|<img|<b>")
+        self.assertNotRegex(page, r'(src|href)="(?!coverage/|#)', "self-contained")
 
     def test_junit_counts_findings(self) -> None:
         made = self.made(Step("build", PASS, ""), Step("suites", WARN, "\x01odd"), Step("lines", SKIP, "not asked"))

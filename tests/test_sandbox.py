@@ -11,6 +11,7 @@ import time
 import unittest
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 from swapkunit import commands, sandbox
 from swapkunit.errors import SwapKunitError
@@ -71,6 +72,12 @@ class CommandLine(unittest.TestCase):
         words, env = Sandbox(ccache=Path("/c")).wrap(["true"], None, {}, None, 0)
         self.assertIn("--ro-bind /c /c", " ".join(words))
         self.assertEqual((env["CCACHE_DIR"], env["CCACHE_READONLY"]), ("/c", "1"))
+
+    def test_without_bubblewrap_nothing_is_run(self) -> None:
+        with mock.patch.dict(os.environ, {"PATH": "/nonexistent"}), self.assertRaises(SwapKunitError) as raised:
+            sandbox.make([], [], 1)
+        self.assertIn("lacks bubblewrap", str(raised.exception))
+        self.assertIn("--no-sandbox", str(raised.exception))
 
     def test_a_farm_of_links_is_seen_with_what_it_leads_to(self) -> None:
         with Farm() as farm:

@@ -76,7 +76,7 @@ MEMORY = """
 
 			for (long at = 0; held > 0 && at < 256L << 20; at += 4096)
 				*(char *)(held + at) = 1;
-			host_sleep(0, 200000000);
+			host_sleep(0, 50000000);
 		}
 	}
 """
@@ -128,7 +128,7 @@ class HostilePatches(unittest.TestCase):
     def presubmit(self, patch: Path) -> str:
         """Check it; what was printed."""
         command = [sys.executable, REPO / "swap-kunit", "presubmit", "--quick", "--kernel", "7", "--out", OUT, "-j2",
-                   "--filter", "swap_swapon.*", "--timeout", "8", patch]
+                   "--filter", "swap_swapon.*", "--timeout", "20", patch]
         started = time.monotonic()
         done = subprocess.run(command, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               stdin=subprocess.DEVNULL, timeout=3600, check=False)
