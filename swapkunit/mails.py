@@ -16,6 +16,7 @@ import email.parser
 import email.policy
 import email.utils
 import gzip
+import io
 import os
 import re
 import tempfile
@@ -87,10 +88,10 @@ def content(path: Path) -> bytes:
     """What is in a file, gunzipped. Raises SwapKunitError."""
     asked = f"cannot read patches from {path}"
     try:
-        with open(path, "rb") as file:
+        with open(0 if str(path) == "-" else path, "rb", closefd=str(path) != "-") as file:
             data = file.read(LARGEST + 1)
         if data.startswith(b"\x1f\x8b"):
-            with gzip.open(path) as packed:
+            with gzip.open(io.BytesIO(data)) as packed:
                 data = packed.read(LARGEST + 1)
     except (OSError, EOFError) as error:
         raise SwapKunitError(f"{asked}: {getattr(error, 'strerror', None) or error}; give a mail, an mbox, or "

@@ -11,16 +11,18 @@ import os
 import quopri
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import series
+from swapkunit import choosing, series
 from swapkunit.errors import SwapKunitError
 from swapkunit.series import Series
 
-from .support import Scratch, fingerprint, git, make_kernel, write
+from .support import REPO, Scratch, fingerprint, git, make_kernel, write
 
 SWAPFILE = "".join(f"int line_{number} = {number};\n" if number % 10 else f"\tindented_{number}(a, b);\n"
                    for number in range(1, 101))
@@ -123,6 +125,13 @@ class Forms(Reading):
 
     def test_mbox_out_of_order_and_packed(self) -> None:
         self.assert_both(self.read(gzip.compress("".join(reversed(self.mails)).encode())))
+
+    def test_stdin(self) -> None:
+        code = ("import sys; from pathlib import Path; from swapkunit import series\n"
+                "print(len(series.read_inputs([Path('-')], Path(sys.argv[1])).patches))")
+        done = subprocess.run([sys.executable, "-c", code, self.work], input=gzip.compress("".join(self.mails).encode()),
+                              cwd=REPO, capture_output=True, check=True)
+        self.assertEqual(done.stdout, b"2\n")
 
     def test_directory_and_maildir(self) -> None:
         for place in ("plain", "maildir/new"):
@@ -255,15 +264,20 @@ class Subjects(unittest.TestCase):
                 ("[RFC][PATCH 2/3] a", (1, 2, 3)), ("[PATCHv3 02/25] a", (3, 2, 25)),
                 ("[linux-mm] [PATCH V2 1/10] a", (2, 1, 10)), ("[PATCH RESEND v4 1/2] a", (4, 1, 2)),
                 ("[PATCH 6.12 1/2] a", (1, 1, 2)), ("[PATCH -next v3] a", (3, 1, 0)), ("a", (1, 1, 0)),
-                ("[PATCH v2 1 / 2] a", (2, 1, 2)), ("[patch 095/145] a", (1, 95, 145))):
+                ("[PATCH v2 1 / 2] a", (2, 1, 2)), ("[patch 095/145] a", (1, 95, 145)), ("[PATCH v2 1/99999999] a", (2, 1, 0))):
             with self.subTest(subject):
-                one = series.candidate(mail_with(subject))
+                one = choosing.candidate(mail_with(subject))
                 self.assertEqual((one.version, one.number, one.total, one.title, one.reply), (*wanted, "a", False))
 
     def test_replies(self) -> None:
         for subject in ("Re: [PATCH 2/3] a", "RE: Re: [PATCH 2/3] a", "Re: a", "Fwd: [PATCH] a", "AW: a"):
-            self.assertTrue(series.candidate(mail_with(subject)).reply, subject)
-        self.assertFalse(series.candidate(mail_with("[PATCH] readahead: re: a")).reply)
+            self.assertTrue(choosing.candidate(mail_with(subject)).reply, subject)
+        self.assertFalse(choosing.candidate(mail_with("[PATCH] readahead: re: a")).reply)
+
+
+def retitled(mail: str, title: str) -> str:
+    """mail with another title, its [PATCH ..] kept."""
+    return re.sub(r"(?m)^Subject: (\[[^\]]*\]).*\n(?: .*\n)*", rf"Subject: \1 {title}\n", mail, count=1)
 
 
 def mail_with(subject: str) -> series.Mail:
@@ -317,6 +331,29 @@ class Choosing(Reading):
         found = self.read(other.replace("v1 1/2", "v7 2/2"), *self.mails)
         self.assertEqual([(patch.subject, patch.number) for patch in found.patches],
                          [("mm: other", 2), (FIRST, 1), (SECOND, 2)])
+
+    def test_several_authors(self) -> None:
+        third = retitled(self.mails[2].replace("2/2", "3/3"), "mm: third")
+        mails = [self.mails[1].replace("1/2", "1/3"), self.mails[2].replace("2/2", "2/3"), third]
+        mails[1] = mails[1].replace("From: t <t@t>", "From: Other <o@o>")
+        for given in (mails, [re.sub(r"(?m)^(Message-Id|In-Reply-To|References): .*\n", "", mail, flags=re.I)
+                              for mail in mails]):
+            found = self.read(*given)
+            self.assertEqual([patch.number for patch in found.patches], [1, 2, 3])
+            self.assertEqual(found.missing, [])
+
+    def test_two_series_by_one_author(self) -> None:
+        other = [retitled(mail.replace("v1 ", "v2 ").replace(".git.t@t", ".other"), title)
+                 for mail, title in zip(self.mails, ("cover", "zram: something else", "zram: quite another thing"))]
+        found = self.read("".join(self.mails), "".join(other))
+        self.assertEqual([(patch.version, patch.number) for patch in found.patches], [(1, 1), (1, 2), (2, 1), (2, 2)])
+
+    def test_new_version_with_another_title(self) -> None:
+        newer = [retitled(mail, "mm: swap: then a second, without umlauts") for mail in self.formatted("-v2")]
+        older = retitled(self.mails[2], "mm: swap: then a 2nd, without umlauts")
+        lone = [re.sub(r"(?m)^(Message-Id|In-Reply-To|References): .*\n", "", mail, flags=re.I)
+                for mail in (older, newer[2])]
+        self.assertEqual([patch.version for patch in self.read(*lone).patches], [2])
 
     def test_loose_patches_in_the_order_given(self) -> None:
         mails = [re.sub(r"\[PATCH v1 \d/2\]", "[PATCH]", mail) for mail in self.mails[1:]]
