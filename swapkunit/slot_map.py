@@ -11,7 +11,7 @@ from . import svg
 from .decisions import SIDES, Moved
 from .notation import CLUSTER, Area, Decision, Lists, Scenario
 
-WIDTH, LEFT, ROW, STRIP = 512, 118, 22, 11      # pixels: of a strip, of its label, from row to row
+WIDTH, LEFT, ROW, STRIP = 512, 132, 22, 11      # pixels: of a strip, of its label, from row to row
 ROWS = 10               # clusters drawn of an area
 ROOM = 13               # pixels that a number needs
 
