@@ -196,15 +196,22 @@ def bench(args: argparse.Namespace) -> int:
     return GOOD
 
 
+def unsigned(text: str) -> int:
+    """A number from 1 on that the kernel's parameter can hold: it would pass over a larger one."""
+    if not text.isdigit() or not 0 < int(text) < 1 << 32:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {(1 << 32) - 1}")
+    return int(text)
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     """The verb's own arguments."""
-    from .cli import comma_list, positive, seconds
+    from .cli import comma_list, seconds
     parser.add_argument("--kernels", metavar="A,B", default=[], type=comma_list,
                         help="versions such as 7.3, 6.12 or 7.3+free-first, or trees; the last is compared with the "
                              f"others; default: {','.join(KERNELS)} (make: KERNELS=)")
-    parser.add_argument("--seed", metavar="N", type=positive, default=SEED,
+    parser.add_argument("--seed", metavar="N", type=unsigned, default=SEED,
                         help=f"another build; default {SEED} (make: SEED=)")
-    parser.add_argument("--steps", metavar="N", type=positive, default=STEPS,
+    parser.add_argument("--steps", metavar="N", type=unsigned, default=STEPS,
                         help=f"how long a build; default {STEPS} (make: STEPS=)")
     parser.add_argument("--timeout", metavar="SECONDS", type=seconds, default=120.0,
                         help="a UML silent for so long hangs; default 120")

@@ -2,6 +2,7 @@
 """bench-fragmentation: what the workload prints, and the tables made of it."""
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import subprocess
@@ -89,6 +90,16 @@ class Tables(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(bench.as_csv(self.columns))))
         self.assertEqual([(row["kernel"], row["size_kb"], row["swpout_fallback"]) for row in rows],
                          [("6.12.1", "64", "400"), ("7.3.4", "64", "100")])
+
+
+class Options(unittest.TestCase):
+    """What is refused."""
+
+    def test_numbers_that_the_kernel_would_pass_over(self) -> None:
+        self.assertEqual(bench.unsigned("4294967295"), 4294967295)
+        for text in ("0", "-1", "x", "4294967296"):
+            with self.assertRaisesRegex(argparse.ArgumentTypeError, "no number from 1 to 4294967295"):
+                bench.unsigned(text)
 
 
 class Selected(unittest.TestCase):
