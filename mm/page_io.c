@@ -4,10 +4,11 @@
 #if SWAP_MECHANISM_ZEROMAP	/* as long as folios have been swapped */
 static inline bool swap_seam_zswap_store(struct folio *folio)
 {
+	unsigned int nr = folio_nr_pages(folio);
 	swp_entry_t entry = folio->swap;
 	bool stored = zswap_store(folio);
 
-	swap_seam_zswap_stored(entry, stored);
+	swap_seam_zswap_stored(entry, nr, stored);
 	return stored;
 }
 #define zswap_store swap_seam_zswap_store
@@ -40,7 +41,7 @@ static inline int swap_seam_frontswap_store(struct page *page)
 	swp_entry_t entry = { .val = page_private(page) };
 	int ret = frontswap_store(page);
 
-	swap_seam_zswap_stored(entry, !ret);
+	swap_seam_zswap_stored(entry, 1, !ret);
 	return ret;
 }
 #define frontswap_store swap_seam_frontswap_store

@@ -113,7 +113,8 @@ enum swap_zswap_counter {
  *	fail. No lock is held: this one may sleep
  * @fail_swapin_charge: such a folio is to be charged; true makes it fail
  * @zswap_step: zswap takes a step that can fail; a negative error makes it so
- * @zswap_stored: zswap was offered the folio of @entry, and took it or not
+ * @zswap_stored: zswap was offered the folio of slots [entry, entry + nr), and took
+ *	it or not
  * @zswap_loaded: zswap was asked for the folio of @entry, and had it or not
  *
  * Hooks are called in the context of the caller, under its locks: they must
@@ -127,7 +128,7 @@ struct swap_seams {
 	bool (*fail_swapin_alloc)(void);
 	bool (*fail_swapin_charge)(void);
 	int (*zswap_step)(enum swap_zswap_step step);
-	void (*zswap_stored)(swp_entry_t entry, bool stored);
+	void (*zswap_stored)(swp_entry_t entry, unsigned int nr, bool stored);
 	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
 };
 

@@ -67,12 +67,12 @@ static inline int swap_seam_zswap_step(enum swap_zswap_step step)
 	return seams && seams->zswap_step ? seams->zswap_step(step) : 0;
 }
 
-static inline void swap_seam_zswap_stored(swp_entry_t entry, bool stored)
+static inline void swap_seam_zswap_stored(swp_entry_t entry, unsigned int nr, bool stored)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);
 
 	if (seams && seams->zswap_stored)
-		seams->zswap_stored(entry, stored);
+		seams->zswap_stored(entry, nr, stored);
 }
 
 static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded)

@@ -524,12 +524,16 @@ static void zswap_and_large_folios(struct kunit *test)
 	swap_out(mem);
 	KUNIT_EXPECT_EQ(test, pages_swapped(mem), nr);
 	if (swap_has(ZSWAP_LARGE)) {
+		swap_rule(test, "zswap takes a large folio, page by page");
+		SWAP_EXPECT_DECISIONS(test, area, "A0:0^%u S0:0^%u", order, order);
 		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), (unsigned long)nr,
 				    "rule: zswap stores each page of a large folio");
 		KUNIT_EXPECT_EQ_MSG(test, swap_order_count(order, "zswpout"), stored + 1,
 				    "rule: a large folio stored whole counts once in its size's zswpout");
 		SWAP_EXPECT_BIOS(test, area->disk, "");
 	} else {
+		swap_rule(test, "zswap takes no large folio");
+		SWAP_EXPECT_DECISIONS(test, area, "A0:0^%u W0:0+%u", order, nr);
 		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
 				    "rule: zswap takes no large folio");
 		SWAP_EXPECT_BIOS(test, area->disk, "W0:0+%u", nr);
