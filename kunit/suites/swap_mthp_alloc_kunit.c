@@ -32,10 +32,10 @@ static const struct order_case small_orders[] = {
 
 static const struct order_case profiles[] = { LARGE_ON_PROFILES("", 0) };
 
-SWAP_PARAMS(every_order, every_order);
-SWAP_PARAMS(order_in_cluster, orders_in_clusters);
-SWAP_PARAMS(small_order, small_orders);
-SWAP_PARAMS(profile, profiles);
+LARGE_PARAMS(every_order, every_order)
+LARGE_PARAMS(order_in_cluster, orders_in_clusters)
+LARGE_PARAMS(small_order, small_orders)
+LARGE_PARAMS(profile, profiles)
 
 static unsigned int order_of(struct kunit *test)
 {

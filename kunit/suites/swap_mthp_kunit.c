@@ -25,9 +25,9 @@ static const struct order_case memory_orders[] = {
 
 static const struct order_case profiles[] = { LARGE_ON_PROFILES("", 4) };
 
-SWAP_PARAMS(every_order, every_order);
-SWAP_PARAMS(memory_order, memory_orders);
-SWAP_PARAMS(profile, profiles);
+LARGE_PARAMS(every_order, every_order)
+LARGE_PARAMS(memory_order, memory_orders)
+LARGE_PARAMS(profile, profiles)
 
 static const struct order_case *case_of(struct kunit *test)
 {
@@ -366,7 +366,7 @@ static const struct small_reason small_reasons[] = {
 	{ "slots at another place of the folio", .moved = true },
 };
 
-SWAP_PARAMS(small_reason, small_reasons);
+LARGE_PARAMS(small_reason, small_reasons)
 
 /* What keeps a large folio from being read as one: its page comes alone. */
 static void large_folio_comes_back_by_pages(struct kunit *test)
