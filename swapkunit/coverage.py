@@ -114,7 +114,7 @@ def collect(raw: Path, notes: Path, source: Path, tools: Tools, jobs: int) -> di
     """Suite -> counts of the run of the tree source that wrote raw. Raises NoCounters."""
     suites = counters.counts_by_suite(raw, notes, tools, jobs)
     if not any(suite != counters.BOOT for suite in suites):
-        raise NoCounters(f"cannot tell coverage: no case wrote counters; the consoles of the run tell why none "
+        raise NoCounters("cannot tell coverage: no case wrote counters; the consoles of the run tell why none "
                          "came to its end")
     text = {name: source_lines(source / name) for name in WATCHED}
     for counts in suites.values():

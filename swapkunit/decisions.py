@@ -17,8 +17,8 @@ from pathlib import Path
 from . import results
 from .errors import SwapKunitError
 from .layout import Layout
-from .notation import ALLOCATION, IO, KINDS, READAHEAD, Decision, Lists, Scenario, parse_log
-from .results import FAIL, PASS, SKIPPED, Leaf
+from .notation import IO, KINDS, READAHEAD, Decision, Lists, Scenario, parse_log
+from .results import FAIL, SKIPPED, Leaf
 
 SIDES = ("A", "B")
 BROKEN = ("crashed", "hung")

@@ -104,11 +104,11 @@ static void refault_is_counted(struct kunit *test)
 	mem = swapped_memory(test, 4);
 	entry = user_entry(mem, 1);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, swap_kunit_shadow(entry),
-			      "rule: reclaim leaves a shadow of the page");
+				  "rule: reclaim leaves a shadow of the page");
 	before = global_node_page_state(WORKINGSET_REFAULT_ANON);
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(entry),
-			       "rule: the page takes its shadow's place");
+			      "rule: the page takes its shadow's place");
 	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 1UL,
 			    "rule: a page read while its shadow is there is a refault");
 	user_fault(mem, 1);
@@ -128,7 +128,7 @@ static void drop_leaves_no_shadow(struct kunit *test)
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_TRUE(test, swap_drop_cached(user_entry(mem, 1)));
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
-			       "rule: only reclaim leaves a shadow, and makes a read a refault");
+			      "rule: only reclaim leaves a shadow, and makes a read a refault");
 	before = global_node_page_state(WORKINGSET_REFAULT_ANON);
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 0UL,

@@ -20,7 +20,8 @@ static void switched_on_after_boot(struct kunit *test)
 	char before[32], now[32];
 
 	if (!strstr(saved_command_line, "zswap.enabled=0"))
-		kunit_skip(test, "zswap was switched on at boot, by the command line or by default");
+		kunit_skip(test,
+			   "zswap was switched on at boot, by the command line or by default");
 	user_fill(mem, 0, 3);
 	user_mix(mem, 0, 3);
 	user_swap_out(mem, 0, 1);

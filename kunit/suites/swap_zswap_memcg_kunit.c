@@ -168,7 +168,8 @@ static void writing_back_needs_leave(struct kunit *test)
 	swap_decisions_skip(test);
 	swap_step(NULL, SWAP_NO_TARGET);
 
-	swap_rule(test, "pages leave the pool for the disk only with their cgroup's leave, and its parents'");
+	swap_rule(test,
+		  "pages leave the pool for the disk only with their cgroup's leave, and its parents'");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL) > 0, c->writes);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(memcg, 2), c->writes ? 2UL : SHRINK_STOP);
 	SWAP_EXPECT_DECISIONS(test, area, c->writes ? "W0:0+2" : "");
