@@ -20,6 +20,7 @@ from . import commands, fragments, toolchain
 from .errors import SwapKunitError, UntestableKernel
 from .fragments import KunitConfig
 from .layout import Layout
+from .tree import STALE
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
 STAMP = "configured.json"
@@ -147,6 +148,7 @@ def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: lis
     if cold:
         check_room(layout.out, ROOM_TO_BUILD)
     drop_objects(layout.build, stale)
+    (layout.tree / STALE).unlink(missing_ok=True)
     unfinished = layout.out / UNFINISHED
     if unfinished.exists():
         drop_half_written(layout.build)

@@ -7,7 +7,11 @@ different kernels: the first that applies is taken. A header line
 
     Not-needed-if: arch/um/Kconfig: HAVE_ARCH_TRANSPARENT_HUGEPAGE
 
-tells by an identifier in a file that a tree has the change already.
+tells by an identifier in a file that a tree has the change already, and
+
+    Made-for: Linux 7.x
+
+what to say where it does not apply.
 
 The patched copies of the files a patch touches are kept in a directory of their own,
 PATCHED of the overlay. A copy is written anew only when its content changes, so that
@@ -27,7 +31,9 @@ from .errors import SwapKunitError
 
 FILE = re.compile(r"(?P<name>[a-z][\w-]*?)-(?P<step>\d+)-[\w.-]+\.patch")
 NOT_NEEDED = re.compile(r"^Not-needed-if:\s*(?P<path>[^\s:]+):\s*(?P<identifier>\w+)\s*$", re.M)
-NAMES = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?([^\t\n]+?)(?:\t.*)?$|^(?:rename|copy) (?:from|to) (.+)$", re.M)
+MADE_FOR = re.compile(r"^Made-for:\s*(.+?)\s*$", re.M)
+NAMES = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?([^\t\n]+?)(?:\t.*)?$|^(?:rename|copy) (?:from|to) (.+)$"
+                   r"|^diff --git a/(\S+) b/\S+$", re.M)
 FAILED_HUNK = re.compile(r"^error: patch failed: (.+):(\d+)$", re.M)
 
 
@@ -79,8 +85,13 @@ def lay(source: Path, target: Path, policies: list[list[Path]], patches: list[Pa
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{target.name}-", dir=target.parent) as name:
         scratch, copied = Path(name), set()
+        laid: list[str] = []
         for alternatives in policies:
-            apply_one_of(source, scratch, copied, alternatives, patched.notes)
+            try:
+                apply_one_of(source, scratch, copied, alternatives, patched.notes)
+            except DoesNotApply as error:
+                raise in_the_way(error, alternatives, laid, differing(source, scratch, copied)) from error
+            laid.append(alternatives[0].name)
         for patch in patches:
             apply(source, scratch, copied, patch)
         patched.files = differing(source, scratch, copied)
@@ -103,6 +114,18 @@ def apply_one_of(source: Path, scratch: Path, copied: set[str], alternatives: li
         except DoesNotApply as error:
             first = first or error
     raise first
+
+
+def in_the_way(error: DoesNotApply, alternatives: list[Path], laid: list[str],
+               changed: dict[str, bool]) -> DoesNotApply:
+    """error, or, where policies laid before have changed the file, that they are in the way."""
+    own = FILE.fullmatch(alternatives[0].name)["name"]
+    others = [name for name in laid if FILE.fullmatch(name)["name"] != own]
+    if error.file not in changed or not others:
+        return error
+    return DoesNotApply(f"cannot apply {alternatives[0].name} after {', '.join(others)}: its hunk at "
+                        f"{error.file}:{error.line} does not fit what that makes of the file; give one of these "
+                        "policies at a time", error.file, error.line)
 
 
 def not_needed(source: Path, patch: Path) -> str:
@@ -133,6 +156,10 @@ def apply(source: Path, scratch: Path, copied: set[str], patch: Path) -> None:
         if os.path.isabs(name) or ".." in Path(name).parts:
             raise SwapKunitError(f"cannot apply {patch.name}: it writes to {name}, outside of the kernel tree; "
                                  "look where it comes from")
+        blocked = clash(source, name)
+        if blocked:
+            raise DoesNotApply(f"cannot apply {patch.name}: it has a file {name}, and {blocked} in this tree; "
+                               "use the kernel it was made for")
         if (source / name).is_file():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / name, scratch / name)
@@ -145,16 +172,24 @@ def apply(source: Path, scratch: Path, copied: set[str], patch: Path) -> None:
         raise explain(patch, done.output)
 
 
+def clash(source: Path, name: str) -> str:
+    """What in source keeps name from being a file; "" for nothing."""
+    if (source / name).is_dir():
+        return f"{name} is a directory"
+    parent = next((parent for parent in Path(name).parents if (source / parent).is_file()), None)
+    return f"{parent} is a file" if parent else ""
+
+
 def explain(patch: Path, output: str) -> DoesNotApply:
     """What git apply said, as an error of ours."""
     match = FAILED_HUNK.search(output)
     said = output.strip().splitlines() or ["git apply says nothing"]
+    made_for = MADE_FOR.search(patch.read_text(errors="replace"))
+    advice = f"it was made for {made_for[1]}" if made_for else "use the kernel it was made for"
     if match:
         return DoesNotApply(f"cannot apply {patch.name}: its hunk at {match[1]}:{match[2]} does not fit this "
-                            "tree; see what the tree has there, or use the kernel it was made for",
-                            match[1], int(match[2]))
-    return DoesNotApply(f"cannot apply {patch.name}: {said[0].removeprefix('error: ')}; "
-                        "use the kernel it was made for")
+                            f"tree; see what the tree has there: {advice}", match[1], int(match[2]))
+    return DoesNotApply(f"cannot apply {patch.name}: {said[0].removeprefix('error: ')}; {advice}")
 
 
 def differing(source: Path, scratch: Path, copied: set[str]) -> dict[str, bool]:
@@ -172,11 +207,14 @@ def differing(source: Path, scratch: Path, copied: set[str]) -> dict[str, bool]:
 
 def adopt(scratch: Path, target: Path, names: list[str]) -> None:
     """Bring target's files in line with scratch's, leaving those alone that are right."""
-    for parent, _, files in os.walk(target):
+    for parent, subdirs, files in os.walk(target, topdown=False):
         for name in files:
             path = Path(parent, name)
             if str(path.relative_to(target)) not in names:
                 path.unlink()
+        for name in subdirs:
+            if not os.listdir(os.path.join(parent, name)):
+                os.rmdir(os.path.join(parent, name))
     for name in names:
         new, old = scratch / name, target / name
         if old.is_file() and old.read_bytes() == new.read_bytes():

@@ -13,7 +13,8 @@ the inode, and keeps a space in the kernel's path out of make's sight.
     TREE/.patched  -> copies of the files that patches change, linked in the kernel's place
 
 TREE/.overlay remembers every directory's mtime, so that a second sync lists only
-what changed. The kernel tree is read, never written.
+what changed. TREE/.stale lists, until they are dropped, the files whose objects make
+would take for good. The kernel tree is read, never written.
 """
 from __future__ import annotations
 
@@ -37,6 +38,7 @@ SRC = ".src"
 MANIFEST = ".overlay"
 BUILD = ".kunit"
 PATCHED = ".patched"
+STALE = ".stale"
 COPIED = "tools/testing/kunit"
 OWN_DIR = "mm/kunit"
 # Directories that must be real ones in the overlay, because files of ours go there.
@@ -139,7 +141,13 @@ class Overlay:
         if info.st_ctime_ns > self.last_sync > info.st_mtime_ns:
             if path.startswith("mm/") and entry.name in self._own_mm:
                 path = f"mm/{real_name(entry.name)}"
-            self.result.stale.append(path)
+            self._note_stale(path)
+
+    def _note_stale(self, path: str) -> None:
+        """Note it where it outlives a sync that is stopped: before the link is changed."""
+        self.result.stale.append(path)
+        with open(self.tree / STALE, "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(f"{path}\n")
 
     # -- making it so -------------------------------------------------------
 
@@ -150,6 +158,7 @@ class Overlay:
         try:
             if not self._load():
                 self._begin_anew()
+            self.result.stale += stale_in(self.tree)
             self._patch()
             self._changed = self._changed_directories() | self._patched_directories()
             for directory in sorted(self._changed | {*WATCHED}):
@@ -158,7 +167,7 @@ class Overlay:
             self._lay_own()
             copy_tree(self.source / COPIED, self.tree / COPIED)
             self._patch_copied()
-            self._save(started)
+            self._save(started, list(self.patched))
         except OSError as error:
             raise SwapKunitError(overlay_trouble(self.source, self.tree, error)) from error
         self.result.directories = len(self.mtimes)
@@ -170,6 +179,9 @@ class Overlay:
         result = patching.lay(self.source, self.tree / PATCHED, self.policies, self.patches)
         self.patched, self.result.notes = result.files, result.notes
         self._own_mm = own_mm_files(self.repo / "mm", self._has_mm)
+        if not self.result.fresh and set(self.patched) != set(self._was_patched):
+            # A sync that is stopped before its end must not lose sight of either.
+            self._save(self.last_sync, [*self._was_patched, *self.patched])
 
     def _has_mm(self, name: str) -> bool:
         """Whether the kernel under test has mm/NAME."""
@@ -226,6 +238,7 @@ class Overlay:
             shutil.rmtree(self.tree / BUILD)
         link.unlink(missing_ok=True)
         (self.tree / MANIFEST).unlink(missing_ok=True)
+        (self.tree / STALE).unlink(missing_ok=True)
         link.symlink_to(self.source)
         self.mtimes, self.last_sync = {"": 0}, 0
         self.result.fresh = True
@@ -262,8 +275,8 @@ class Overlay:
             if present.get(name) == target:
                 continue
             if name in present:
+                self._note_stale(directory + name)
                 self._remove(directory, name, present[name])
-                self.result.stale.append(directory + name)
             os.symlink(target, here + name)
             self.result.links_made += 1
         self.mtimes[directory] = mtime if mtime < started - RACY_NS else 0
@@ -279,7 +292,7 @@ class Overlay:
 
     def _present(self, here: str) -> dict[str, str | None]:
         """The overlay's entries: link target, "" for a plain file, None for a directory."""
-        keep = {SRC, MANIFEST, BUILD, PATCHED} if here == f"{self.tree}/" else set()
+        keep = {SRC, MANIFEST, BUILD, PATCHED, STALE} if here == f"{self.tree}/" else set()
         if here == f"{self.tree}/mm/":
             keep = {"kunit"}
         if here == f"{self.tree}/tools/testing/":
@@ -327,12 +340,20 @@ class Overlay:
             os.symlink(target, link)
             self.result.links_made += 1
 
-    def _save(self, started: int) -> None:
-        head = json.dumps({"identity": self._identity(), "synced": started, "patched": list(self.patched)})
+    def _save(self, synced: int, patched: list[str]) -> None:
+        head = json.dumps({"identity": self._identity(), "synced": synced, "patched": patched})
         body = "\n".join(f"{mtime} {directory}" for directory, mtime in self.mtimes.items())
         temporary = self.tree / (MANIFEST + ".new")
         temporary.write_text(f"{head}\n{body}\n")
         temporary.rename(self.tree / MANIFEST)
+
+
+def stale_in(tree: Path) -> list[str]:
+    """The stale files of syncs whose objects are not dropped yet."""
+    try:
+        return (tree / STALE).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except FileNotFoundError:
+        return []
 
 
 # -- our files ---------------------------------------------------------------

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 from swapkunit import patches
 from swapkunit.errors import SwapKunitError
 from swapkunit.patches import DoesNotApply
-from swapkunit.tree import Overlay
+from swapkunit.tree import STALE, Overlay
 
 from .support import fingerprint, write
 from .test_tree import OverlayCase
@@ -99,6 +100,41 @@ class Laid(OverlayCase):
         self.assertEqual((caught.exception.file, caught.exception.line), ("mm/swapfile.c", 1))
         self.assertEqual([path.name for path in self.tree.iterdir() if path.name.startswith(".patched")], [])
 
+    def test_a_sync_that_is_stopped_loses_no_stale_object(self) -> None:
+        self.lay(change("mm/swapfile.c", "int swapfile;", "int changed;"))
+        for where in ("_lay_own", "_save"):
+            (self.tree / STALE).unlink(missing_ok=True)
+            self.lay(change("mm/swapfile.c", "int swapfile;", "int changed;"))
+            with mock.patch.object(Overlay, where, side_effect=KeyboardInterrupt), \
+                    self.assertRaises(KeyboardInterrupt):
+                self.sync()
+            self.assertIn("mm/swapfile_real.c", self.sync().stale, where)
+            self.assertIn("mm/swapfile_real.c", self.sync().stale, f"{where}: not dropped yet")
+
+    def test_a_sync_that_is_stopped_leaves_no_link_to_nothing(self) -> None:
+        self.sync()
+        with mock.patch.object(Overlay, "_lay_own", side_effect=KeyboardInterrupt), \
+                self.assertRaises(KeyboardInterrupt):
+            self.lay(change("lib/deep/down/file.c", "int deep;", "int changed;"))
+        self.sync()
+        self.assertEqual(self.text("lib/deep/down/file.c"), "int deep;\n")
+
+    def test_a_mode_alone_is_a_patch(self) -> None:
+        self.lay("diff --git a/mm/swapfile.c b/mm/swapfile.c\nold mode 100644\nnew mode 100755\n")
+        self.assertEqual(self.text("mm/swapfile_real.c"), "int swapfile;\n")
+
+    def test_a_file_in_the_place_of_a_directory(self) -> None:
+        for name, why in (("lib/deep", "lib/deep is a directory"), ("mm/page_io.c/x.c", "mm/page_io.c is a file")):
+            with self.assertRaisesRegex(DoesNotApply, f"it has a file {name}, and {why} in this tree"):
+                self.lay(f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+x\n")
+
+    def test_a_directory_that_becomes_a_file(self) -> None:
+        self.lay(NEW_FILE)
+        self.lay("--- /dev/null\n+++ b/mm/new\n@@ -0,0 +1 @@\n+x\n")
+        self.assertEqual(self.text("mm/new"), "x\n")
+        self.lay(NEW_FILE)
+        self.assertEqual(self.text("mm/new/deep.c"), "int deep;\n")
+
     def test_a_patch_of_a_file_that_is_not_there(self) -> None:
         with self.assertRaisesRegex(DoesNotApply, "mm/nowhere.c: No such file"):
             self.lay(change("mm/nowhere.c", "int other;", "int changed;"))
@@ -121,6 +157,18 @@ class Policies(OverlayCase):
         steps = self.policies(one_2_b="", one_1_a="", one_10_c="", one_more_1_a="")
         self.assertEqual([[path.stem for path in step] for step in steps], [["one-1-a"], ["one-2-b"], ["one-10-c"]])
         self.assertEqual(patches.known(self.top / "policies"), ["one", "one-more"])
+
+    def test_policies_in_each_others_way(self) -> None:
+        one = self.policies(one_1_a=change("mm/swapfile.c", "int swapfile;", "int one;"),
+                            two_1_b=change("mm/swapfile.c", "int swapfile;", "int two;"))
+        two = patches.steps_of("two", self.top / "policies")
+        with self.assertRaisesRegex(DoesNotApply, "two-1-b.patch after one-1-a.patch: .* one of these policies at a"):
+            Overlay(self.kernel, self.tree, self.repo, one + two).sync()
+
+    def test_which_kernel_a_policy_is_for(self) -> None:
+        one = self.policies(one_1_a=change("mm/swapfile.c", "int other;", "int one;", "Made-for: Linux 9.x\n\n"))
+        with self.assertRaisesRegex(DoesNotApply, "swapfile.c:1 does not fit .* it was made for Linux 9.x"):
+            Overlay(self.kernel, self.tree, self.repo, one).sync()
 
     def test_unknown_policy(self) -> None:
         self.policies(one_1_a="")
