@@ -2,11 +2,12 @@
 """What a person sees while a series is checked: patch n of m, step, elapsed."""
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
 
-from .presubmit_report import FINDINGS, Step
+from .presubmit_report import FINDINGS, Step, shortened
 
 TICK = 0.5      # seconds between two drawings of the status line
 
@@ -65,7 +66,8 @@ class Progress:
     def done(self, where: str, step: Step) -> None:
         """A step ended."""
         mark = "!" if step.status in FINDINGS else " "
-        self.say(f"{mark} {where:<14} {step.name:<12} {step.seconds:6.1f} s  {step.summary}"[:110])
+        line = f"{mark} {where:<14} {step.name:<12} {step.seconds:6.1f} s  {step.summary}"
+        self.say(shortened(line, shutil.get_terminal_size().columns) if self._ticker else line)
 
 
 def clock(seconds: float) -> str:

@@ -14,9 +14,12 @@ from .results import printable
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 FINDINGS = (WARN, FAIL)
 WIDTH = 74              # columns of report.txt: it goes into a mail
+WIDEST = 120            # of what cannot be wrapped
 SHOWN = 8               # details of a step in report.txt; report.json and report.html have all
 SHORT = {"applies": "apply", "checkpatch": "style", "decisions": "decide"}      # headings of the table
 ORDER = (PASS, SKIP, WARN, FAIL)
+# Code, a diff, a decision: what is told by its columns.
+EXCERPT = re.compile(r"\s+[^\s:]+:\d+: (?!(?:warning|error|note|fatal error): )|\s*\d* \||\s+[AB]  |\s+\^|[-+@]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -161,10 +164,24 @@ def told(step: Step) -> list[str]:
     """A step's summary and its first details."""
     lines = wrap(f"{step.name}: {step.summary}", "  ")
     for detail in step.details[:SHOWN]:
-        lines.append(f"    {detail}"[:120])
+        lines += wrap_detail(detail)
     if len(step.details) > SHOWN:
         lines.append(f"    and {len(step.details) - SHOWN} more lines, in report.html")
     return lines
+
+
+def wrap_detail(detail: str) -> list[str]:
+    """A detail below its step: code is cut and says so, the rest is wrapped."""
+    if EXCERPT.match(detail):
+        return [shortened(f"    {detail}", WIDEST)]
+    indent = " " * (4 + len(detail) - len(detail.lstrip()))
+    return textwrap.wrap(detail.strip(), WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ",
+                         break_on_hyphens=False) or [""]
+
+
+def shortened(line: str, width: int) -> str:
+    """line in width columns; its end shows whether there was more."""
+    return line if len(line) <= width else f"{line[:width - 1]}…"
 
 
 def wrap(line: str, indent: str = "") -> list[str]:

@@ -2,18 +2,21 @@
 """presubmit: a series' way through its steps, on a miniature kernel."""
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree
 
 from swapkunit import presubmit_html, presubmit_report as reports, presubmit_steps as steps
 from swapkunit.applying import Applied
 from swapkunit.bench import Tested
 from swapkunit.presubmit import CheckRequest, check
+from swapkunit.presubmit_progress import Progress
 from swapkunit.presubmit_report import FAIL, PASS, SKIP, WARN, PatchReport, PresubmitReport, Step
 from swapkunit.presubmit_store import Store, identity_of_kernel
 from swapkunit.kernel import Kernel
@@ -298,6 +301,26 @@ class Report(Scratch):
         self.assertIn("and 12 more lines", text)
         self.assertFalse([line for line in text.splitlines() if line.startswith(("---", "diff ", "@@"))],
                          "git would take it for the patch")
+
+    def test_long_details_are_wrapped_and_code_is_cut_with_a_mark(self) -> None:
+        told = "hunk 1 does not fit; " + "word " * 20 + "it seems to be in this tree already: 4 of the 4 lines"
+        code = "  mm/swapfile.c:930: " + "x" * 200
+        lines = reports.told(Step("applies", FAIL, "no", details=[told, code, "  indented " + "word " * 30]))[1:]
+        at = next(place for place, line in enumerate(lines) if "mm/swapfile.c" in line)
+        self.assertEqual(" ".join(line.strip() for line in lines[:at]), told)
+        self.assertTrue(all(line.startswith("      ") for line in lines[1:at]) and at > 1)
+        self.assertEqual((len(lines[at]), lines[at][-1]), (120, "…"))
+        self.assertTrue(lines[at + 1].startswith("      indented") and lines[at + 2].startswith("        word"))
+
+    def test_progress_is_cut_on_a_terminal_only(self) -> None:
+        step = Step("applies", FAIL, "word " * 60 + "end", seconds=1.0)
+        stream = io.StringIO()
+        with mock.patch("sys.stdout", stream), Progress() as progress:
+            progress.done("patch 1 of 1", step)
+            self.assertTrue(stream.getvalue().endswith("end\n"))
+            progress._ticker = mock.Mock()
+            progress.done("patch 1 of 1", step)
+        self.assertIn("…\n", stream.getvalue())
 
     def test_a_stranger_cannot_steer_the_terminal(self) -> None:
         made = self.made(Step("build", FAIL, "x\x1b[2J", details=["\x1b]0;owned\x07", "ok\u202e"]))
