@@ -11,11 +11,14 @@ from .bench import Tested
 from .decisions import Recorded, compare
 from .kernel import Kernel
 from .notation import parse_log
-from .presubmit_report import FAIL, PASS, SKIP, WARN, Step
+from .presubmit_report import FAIL, PASS, SKIP, WARN, Step, shortened
 from .results import PASS as PASSED, SKIPPED
 from .series import Patch
 from .verdict import failures
 
+FILE_OF = re.compile(r"(?:diff --git .* |\+\+\+ )b/(?P<file>.*)")
+HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+(?P<line>\d+)(?:,(?P<new>\d+))? @@")
+WORDS = 40      # columns of a mail's line, to know it by
 CHECKPATCH = re.compile(r"^(?P<where>.*?:\d+|.*?): (?P<kind>ERROR|WARNING|CHECK): ?(?P<text>.*)$")
 
 
@@ -56,11 +59,12 @@ def checkpatch(patch: Patch, kernel: Path) -> Step:
     script = kernel / "scripts/checkpatch.pl"
     if not script.exists():
         return Step("checkpatch", SKIP, "this tree has no scripts/checkpatch.pl")
-    command = ["perl", script, "--strict", "--terse", "--showfile", "--no-summary", "--color=never", patch.file]
+    command = ["perl", script, "--strict", "--terse", "--no-summary", "--color=never", patch.file]
     commands.show(command, kernel)
     done = commands.run(command, cwd=kernel, env=commands.kernel_environment())
     found = [match for match in map(CHECKPATCH.match, done.output.splitlines()) if match]
-    said = [f"{shortened(match['where'], patch)}: {match['kind']}: {match['text']}" for match in found]
+    there = places(patch)
+    said = [f"{place_of(match['where'], there, patch)}: {match['kind']}: {match['text']}" for match in found]
     if not found:
         if done.status:
             return Step("checkpatch", FAIL, f"checkpatch.pl failed: {commands.tail(done.output, 1)}", "failed",
@@ -71,9 +75,37 @@ def checkpatch(patch: Patch, kernel: Path) -> Step:
     return Step("checkpatch", FAIL if "ERROR" in kinds else WARN, counts, str(len(found)), said)
 
 
-def shortened(where: str, patch: Patch) -> str:
-    """A place in the mail's own text goes by "the mail", not by our copy of it."""
-    return re.sub("^(?=:)", "the mail", where.replace(str(patch.file), "the mail"))
+def places(patch: Patch) -> list[str]:
+    """For each line of patch.file where a person finds it: FILE:LINE, or words of the mail.
+
+    checkpatch's --showfile goes on counting in the file it has seen last, and the lines of
+    our copy are not those of the mail.
+    """
+    found: list[str] = []
+    file, number, old, new, quoted = "", 0, 0, 0, True
+    for line in patch.file.read_text(errors="replace").split("\n"):
+        named, hunk = FILE_OF.match(line), HUNK.match(line)
+        if old > 0 or new > 0:
+            old, new = old - (line[:1] in "- "), new - (line[:1] in "+ ")
+            number += line[:1] in "+ "
+            found.append(f"{file}:{number}")
+            continue
+        quoted = quoted and line != "---"
+        if named or line == "-- ":
+            file = named["file"] if named else ""
+        elif hunk and file:
+            number, old, new = int(hunk["line"]) - 1, int(hunk["old"] or 1), int(hunk["new"] or 1)
+        words = " ".join(line.split()) if quoted else ""
+        found.append(file or (f'the mail, "{shortened(words, WORDS)}"' if words else "the mail"))
+    return found
+
+
+def place_of(where: str, there: list[str], patch: Patch) -> str:
+    """A place that checkpatch names as a line of patch.file."""
+    number = where.removeprefix(f"{patch.file}:")
+    if number == where or not number.isdigit():
+        return where or "the mail"
+    return there[int(number) - 1] if 0 < int(number) <= len(there) else "the mail"
 
 
 # -- build -------------------------------------------------------------------

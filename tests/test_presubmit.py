@@ -274,11 +274,16 @@ class Steps(Scratch):
     def test_checkpatch(self) -> None:
         script = self.top / "scripts/checkpatch.pl"
         script.parent.mkdir()
-        script.write_text('print "mm/swapfile.c:7: WARNING: long line\\n$ARGV[-1]:3: CHECK: odd\\n"; exit 1')
+        script.write_text('print "$ARGV[-1]:$_: CHECK: odd\\n" for 2, 5, 6, 8, 9, 10, 11, 12, 14; exit 1')
+        (self.top / "0001.patch").write_text(
+            "Subject: x\nwords  that say why\n\n---\n\ndiff --git a/mm/a.c b/mm/a.c\n--- a/mm/a.c\n+++ b/mm/a.c\n"
+            "@@ -7,2 +8,2 @@ int x;\n a\n-b\n+c\n-- \n2.0\n")
         patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "0001.patch", [], "", "")
         step = steps.checkpatch(patch, self.top)
-        self.assertEqual((step.status, step.summary), (WARN, "1 warning, 1 check"))
-        self.assertEqual(step.details, ["mm/swapfile.c:7: WARNING: long line", "the mail:3: CHECK: odd"])
+        self.assertEqual((step.status, step.summary), (WARN, "9 checks"))
+        self.assertEqual([line.removesuffix(": CHECK: odd") for line in step.details],
+                         ['the mail, "words that say why"', "the mail", "mm/a.c", "mm/a.c", "mm/a.c",
+                          "mm/a.c:8", "mm/a.c:8", "mm/a.c:9", "the mail"])
         script.write_text('die "no such module"')
         self.assertEqual(steps.checkpatch(patch, self.top).status, FAIL)
 
