@@ -112,7 +112,8 @@ class Checker:
                    *self.benches, *([changed_lines.STEP] if self.checks else ())]
         self.report = PresubmitReport(series.title, series.version, base.kernel.version, base.kernel.origin,
                                       boxes.describe(self.box), columns, top / "report" / self.series_key[:8],
-                                      [*series.notes])
+                                      [*series.notes], depth=request.depth, configs=[*self.benches],
+                                      config=[*request.run.config, *(f"@{name}" for name in request.run.policies)])
 
     def configs(self) -> list[str]:
         """The fragments to run the suites under besides. Raises SwapKunitError for one there is not."""

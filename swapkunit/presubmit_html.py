@@ -6,7 +6,7 @@ from html import escape
 from urllib.parse import quote
 
 from . import lcov
-from .presubmit_report import PatchReport, PresubmitReport, Step, closing, plain
+from .presubmit_report import PatchReport, PresubmitReport, Step, asked, closing, plain
 
 STYLE = """
 body { font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #222; background: #fff }
@@ -23,7 +23,7 @@ def page(report: PresubmitReport) -> str:
     version = f" v{report.version}" if report.version > 1 else ""
     anchor = anchors(report)
     parts = [f"<h1>{text(report.title)}{version}</h1>",
-             f"<p>on Linux {text(report.kernel)}, {text(report.origin)}<br>sandbox: {text(report.sandbox)}<br>"
+             f"<p>on Linux {text(report.kernel)}<br>{text(asked(report))}<br>sandbox: {text(report.sandbox)}<br>"
              f"{text(closing(report))}</p>", *(f"<p>note: {text(note)}</p>" for note in report.notes), overview(report)]
     parts += [section(patch, number, anchor) for number, patch in enumerate(report.patches)]
     parts += [step_part(step, anchor) for step in report.series]

@@ -79,7 +79,10 @@ class PatchReport:
 
 @dataclass
 class PresubmitReport:
-    """All of it. series: steps about the series as a whole; stopped: somebody pressed ^C."""
+    """All of it. series: steps about the series as a whole; stopped: somebody pressed ^C.
+
+    config: fragments and @policies laid over all that is built; configs: tested besides.
+    """
 
     title: str
     version: int
@@ -94,6 +97,9 @@ class PresubmitReport:
     stopped: bool = False
     seconds: float = 0.0
     pages: str = ""
+    depth: str = "default"
+    config: list[str] = field(default_factory=list)
+    configs: list[str] = field(default_factory=list)
 
     @property
     def status(self) -> str:
@@ -114,7 +120,8 @@ class PresubmitReport:
     def to_json(self) -> dict:
         """report.json."""
         return {"tool": "swap-kunit", "status": self.status, "title": self.title, "version": self.version,
-                "kernel": self.kernel, "origin": self.origin, "sandbox": self.sandbox, "stopped": self.stopped,
+                "kernel": self.kernel, "origin": self.origin, "depth": self.depth, "config": self.config,
+                "configs": self.configs, "sandbox": self.sandbox, "stopped": self.stopped,
                 "seconds": round(self.seconds, 1), "notes": self.notes,
                 "patches": [{**asdict(patch), "status": patch.status} for patch in self.patches],
                 "series": [asdict(step) for step in self.series]}
@@ -133,7 +140,7 @@ def text(report: PresubmitReport) -> str:
     version = f" v{report.version}" if report.version > 1 else ""
     number = len(report.patches)
     lines = [*wrap(f"swap-kunit presubmit: {report.title}{version}, {number} patch{'es' * (number != 1)} on "
-                   f"Linux {report.kernel}"), ""]
+                   f"Linux {report.kernel}"), *wrap(asked(report)), ""]
     lines += table(report)
     lines += [""] + wrap(f"{closing(report)}", "") if report.patches else []
     for note in report.notes:
@@ -147,6 +154,14 @@ def text(report: PresubmitReport) -> str:
         if step.status in FINDINGS:
             lines += ["", *told(step)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def asked(report: PresubmitReport) -> str:
+    """What the patches lie on, and how much was done with them."""
+    parts = [f"base: {report.origin}", f"depth: {report.depth}"]
+    parts += [f"configured with {', '.join(report.config)}"] if report.config else []
+    parts += [f"tested under {', '.join(report.configs)} too"] if report.configs else []
+    return "; ".join(parts)
 
 
 def table(report: PresubmitReport) -> list[str]:

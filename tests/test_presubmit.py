@@ -307,6 +307,17 @@ class Report(Scratch):
         self.assertFalse([line for line in text.splitlines() if line.startswith(("---", "diff ", "@@"))],
                          "git would take it for the patch")
 
+    def test_base_and_depth_are_named(self) -> None:
+        made = self.made(Step("build", PASS, ""))
+        made.origin, made.depth, made.configs = "commit f2541de38d23 of ../git", "full", ["kasan", "lockdep"]
+        made.config = ["thp", "@free-first"]
+        asked = ("base: commit f2541de38d23 of ../git; depth: full; configured with thp, @free-first; "
+                 "tested under kasan, lockdep too")
+        lines = reports.text(made).partition("\n\n")[0].splitlines()[1:]
+        self.assertEqual((" ".join(line.strip() for line in lines), len(lines)), (asked, 2))
+        self.assertIn(asked, presubmit_html.page(made))
+        self.assertEqual((made.to_json()["depth"], made.to_json()["configs"]), ("full", ["kasan", "lockdep"]))
+
     def test_long_details_are_wrapped_and_code_is_cut_with_a_mark(self) -> None:
         told = "hunk 1 does not fit; " + "word " * 20 + "it seems to be in this tree already: 4 of the 4 lines"
         code = "  mm/swapfile.c:930: " + "x" * 200
