@@ -88,15 +88,19 @@ class Bench:
 
     def test(self, patches: list[Path], touched: list[str]) -> Tested:
         """Build and run, unless that was done. touched: files whose objects are looked for."""
-        name = self.key(patches, touched)
-        known = self.store.get(name)
+        known = self.known(patches, touched)
         if known:
-            return Tested.from_json(known)
+            return known
         with quiet(self.log):
             tested = self._test(self.session(patches), patches, touched)
         if tested.built:        # what does not may have been killed, or have lacked memory or room
-            self.store.put(name, asdict(tested))
+            self.store.put(self.key(patches, touched), asdict(tested))
         return tested
+
+    def known(self, patches: list[Path], touched: list[str]) -> Tested | None:
+        """What an earlier test() of the same found."""
+        found = self.store.get(self.key(patches, touched))
+        return Tested.from_json(found) if found else None
 
     def build_base(self, like: Bench | None = None) -> None:
         """Have the base's build directory kept, where it is not the one of this base yet.

@@ -28,7 +28,7 @@ from .coverage import FRAGMENT
 from .errors import SwapKunitError, UntestableKernel
 from .layout import CONFIGS, REPO, Layout, default_out
 from .presubmit_progress import Progress
-from .presubmit_report import FAIL, SKIP, PatchReport, PresubmitReport, Step, worst
+from .presubmit_report import FAIL, PASS, SKIP, PatchReport, PresubmitReport, Step, worst
 from .presubmit_store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
 from .series import Patch, Series
 from .session import Request
@@ -183,11 +183,14 @@ class Checker:
     def tested_base(self) -> Tested:
         """The base's own results. Raises UntestableKernel."""
         self.progress.at("the base", "build and suites")
+        earlier = self.bench.known([], []) is not None
         tested = self.bench.test([], [])
         if not tested.built:
             print("\n".join(tested.said[-40:]), file=sys.stderr)
             raise UntestableKernel(f"cannot check the series: its base, Linux {self.kernel.version}, does not build "
                                    "or boot without it, as shown above; put the base right, or give another")
+        self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", found earlier" * earlier,
+                                            seconds=self.progress.since()))
         return tested
 
     # -- one patch ----------------------------------------------------------

@@ -78,6 +78,7 @@ class Series(SeriesCase):
         self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
         done = self.presubmit(*self.series())
         self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, \d+ failed, \d+ skipped\n")
         self.assertEqual(self.cells()[0], {"applies": PASS, "checkpatch": SKIP, "build": PASS, "W=1": SKIP,
                                            "sparse": SKIP, "configs": SKIP, "suites": PASS, "reports": PASS,
                                            "decisions": PASS, "lines": SKIP})
@@ -141,6 +142,7 @@ class Series(SeriesCase):
         made = self.out / "plain/build/made"
         before = made.read_text()
         done = self.presubmit("--quick", *files)
+        self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, .*, found earlier\n")
         self.assertEqual((done.returncode, made.read_text()), (0, before), done.stdout)
 
     def test_base_is_tested_anew_when_the_tree_changes(self) -> None:
