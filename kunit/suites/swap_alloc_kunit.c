@@ -1000,7 +1000,9 @@ static void count_goes_over_the_maximum(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	swap_free_slots(entry, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "F0:1");
+	rcu_read_lock();
 	KUNIT_EXPECT_EQ(test, __swap_count(entry), 0);
+	rcu_read_unlock();
 }
 
 /* No memory for the table at once: the fork that asks again gets it. */
