@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Iterator
 
 from . import build, sandbox as boxes, session as sessions
-from .errors import UntestableKernel
+from .commands import Watch
+from .errors import SwapKunitError, UntestableKernel
 from .layout import REPO
 from .presubmit_store import Store, key
 from .results import FAIL, Leaf, Report
@@ -32,7 +33,8 @@ SHADOWED = ("kasan",)       # fragments whose kernels reserve terabytes of addre
 class Tested:
     """What a kernel showed. said: what the compiler said, or why there was no kernel to test.
 
-    results: by name; objects: the touched files that were compiled; seconds: by stage.
+    results: by name; objects: the touched files that were compiled; seconds: by stage;
+    limit: why the sandbox ended it, when it did.
     """
 
     built: bool
@@ -43,6 +45,7 @@ class Tested:
     mechanisms: list[str] = field(default_factory=list)
     objects: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    limit: str = ""
 
     def failed(self) -> dict[str, Leaf]:
         """The failures that are no known bugs."""
@@ -52,6 +55,29 @@ class Tested:
     def from_json(cls, value: dict) -> Tested:
         """The reverse of asdict()."""
         return cls(**{**value, "results": {name: Leaf(**leaf) for name, leaf in value["results"].items()}})
+
+
+@dataclass(frozen=True)
+class Noticing(boxes.Sandbox):
+    """A sandbox that remembers why it ended programs."""
+
+    ended: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, box: boxes.Sandbox) -> Noticing:
+        """The same sandbox, with a memory."""
+        return cls(**{one.name: getattr(box, one.name) for one in fields(box)})
+
+    def watch(self, pid: int) -> Watch:
+        """See commands.Confinement."""
+        watcher = super().watch(pid)
+
+        def look() -> str:
+            why = watcher()
+            if why:
+                self.ended.append(why)
+            return why
+        return look
 
 
 @dataclass
@@ -82,8 +108,9 @@ class Bench:
         session = sessions.open_session(request)
         session.layout.make()
         if self.confine:
-            session.sandbox = boxes.make([session.kernel.path, REPO, self.out], request.make_options, request.jobs,
-                                         any(name in SHADOWED for name in request.config))
+            shadowed = any(name in SHADOWED for name in request.config)
+            session.sandbox = Noticing.of(boxes.make([session.kernel.path, REPO, self.out], request.make_options,
+                                                     request.jobs, shadowed))
         return session
 
     def test(self, patches: list[Path], touched: list[str]) -> Tested:
@@ -93,7 +120,7 @@ class Bench:
             return known
         with quiet(self.log):
             tested = self._test(self.session(patches), patches, touched)
-        if tested.built:        # what does not may have been killed, or have lacked memory or room
+        if tested.built and not tested.limit:   # what does not may have been killed, or have lacked memory or room
             self.store.put(self.key(patches, touched), asdict(tested))
         return tested
 
@@ -122,18 +149,23 @@ class Bench:
     def _test(self, session: Session, patches: list[Path], touched: list[str]) -> Tested:
         with session.layout.lock():
             self.take_over(session, patches)
+            ended = session.sandbox.ended if isinstance(session.sandbox, Noticing) else []
             try:
                 sessions.build_kernel(session)
                 if not patches:
                     self.keep_pristine(session)
                 run = sessions.run_suites(session)
-            except UntestableKernel as error:
-                return Tested(False, [*compiler_lines(session), str(error)], seconds=session.stages.seconds)
+            except SwapKunitError as error:
+                if not ended and not isinstance(error, UntestableKernel):
+                    raise
+                return Tested(False, [*compiler_lines(session), *([] if ended else [str(error)])],
+                              seconds=session.stages.seconds, limit=ended[-1] if ended else "")
             if run.interrupted:
                 raise KeyboardInterrupt
             report = sessions.make_report(session, run)
         return Tested(True, compiler_lines(session), leaves(report), report.closing_line(), run.decisions,
-                      mechanisms(session), built_of(session, touched), session.stages.seconds)
+                      mechanisms(session), built_of(session, touched), session.stages.seconds,
+                      ended[-1] if ended else "")
 
     # -- whose build directory ----------------------------------------------
 

@@ -181,10 +181,13 @@ class Checker:
         return self.report
 
     def tested_base(self) -> Tested:
-        """The base's own results. Raises UntestableKernel."""
+        """The base's own results. Raises UntestableKernel, or SwapKunitError when the sandbox was too small for it."""
         self.progress.at("the base", "build and suites")
         earlier = self.bench.known([], []) is not None
         tested = self.bench.test([], [])
+        if tested.limit:
+            raise SwapKunitError(f"cannot check the series: while its base, Linux {self.kernel.version}, was built and "
+                                 f"tested, {tested.limit}; {advice(tested.limit)}")
         if not tested.built:
             print("\n".join(tested.said[-40:]), file=sys.stderr)
             raise UntestableKernel(f"cannot check the series: its base, Linux {self.kernel.version}, does not build "
@@ -224,7 +227,7 @@ class Checker:
             for bench_of_config in self.benches.values():
                 self.add(report, self.test_config(bench_of_config, report, patch, laid))
         else:
-            self.skip_rest(report, "it does not build")
+            self.skip_rest(report, "its build was ended" if tested.limit else "it does not build")
         return tested if tested.built else before
 
     def test_config(self, other: Bench, report: PatchReport, patch: Patch, laid: list[Patch]) -> Step:
@@ -232,13 +235,16 @@ class Checker:
         self.progress.at(self.where(report), f"suites, {other.name}")
         try:
             base = other.test([], [])
+            if base.limit:
+                return Step(other.name, SKIP,
+                            f"while the base was built and tested, {base.limit}; {advice(base.limit)}")
             if not base.built:
                 return Step(other.name, SKIP, "the base does not build or boot in this configuration")
             tested = other.test([one.file for one in laid], patch.touched)
         except SwapKunitError as error:
             return Step(other.name, SKIP, str(error))
         if not tested.built:
-            return Step(other.name, FAIL, "it does not build, or does not boot", "no", tested.said[-40:])
+            return replace(steps.builds(tested, base, []), name=other.name)
         found, reported = steps.suites(tested, base, None), steps.reports(tested, base)
         return Step(other.name, worst([found, reported]), f"{found.summary}; {reported.summary}", found.cell,
                     found.details + reported.details, self.progress.since(), found.data)
@@ -319,6 +325,19 @@ class Checker:
     def where(self, patch: PatchReport | Patch) -> str:
         """patch 2 of 3"""
         return f"patch {patch.number} of {patch.total}"
+
+
+def advice(limit: str) -> str:
+    """What to do about a base that the sandbox ended."""
+    if "disk" in limit:
+        return "make room (`swap-kunit clean` removes old builds), or use another disk with --out (make: O=)"
+    if " s in its sandbox" in limit:
+        return "try again when the machine has less to do, or, if you trust the series as your own code, give " \
+               "--no-sandbox (make: SANDBOX=0)"
+    if "machine" in limit:
+        return "end what else takes memory, or have fewer jobs (-j, make: J=)"
+    return "have fewer jobs (-j, make: J=), or, if you trust the series as your own code, give --no-sandbox " \
+           "(make: SANDBOX=0)"
 
 
 # -- the verb ----------------------------------------------------------------

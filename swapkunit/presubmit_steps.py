@@ -114,6 +114,8 @@ def place_of(where: str, there: list[str], patch: Patch) -> str:
 def builds(tested: Tested, base: Tested, touched: list[str]) -> Step:
     """Whether the kernel builds, and whether the compiler has something new to say."""
     seconds = sum(tested.seconds.get(name, 0.0) for name in ("tree", "build"))
+    if tested.limit and not tested.built:
+        return Step("build", FAIL, f"it was ended: {tested.limit}", "ended", tested.said[-40:], seconds)
     if not tested.built:
         return Step("build", FAIL, "it does not build, or does not boot", "no", tested.said[-40:], seconds)
     before = {without_numbers(line) for line in base.said}
@@ -140,7 +142,8 @@ def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
     known = base.failed()
     new = {name: leaf for name, leaf in tested.failed().items() if name not in known}
     earlier = {name for name in new if before is not None and name in before.failed()}
-    told = failures([leaf for name, leaf in new.items() if name not in earlier])
+    told = [f"ended in its sandbox: {tested.limit}"] if tested.limit else []
+    told += failures([leaf for name, leaf in new.items() if name not in earlier])
     told += [f"failed since an earlier patch: {name}" for name in sorted(earlier)]
     lost = [leaf for name, leaf in tested.results.items() if leaf.status == SKIPPED
             and status_in(base, name) not in ("", SKIPPED)]
