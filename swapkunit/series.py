@@ -161,21 +161,37 @@ def read_range(ksrc: Path, spec: str, work: Path) -> Series:
     done = reading_git(ksrc, "-c", "format.useAutoBase=false", "format-patch", "-o", target,
                        "--no-attach", "--no-thread", "--no-cover-letter", "--no-signature", "--no-ext-diff",
                        "--no-textconv", "--no-color", "--numbered", "--no-notes", "--subject-prefix=PATCH",
-                       "--src-prefix=a/", "--dst-prefix=b/", "--no-relative", f"{base}..{tip}")
+                       "--src-prefix=a/", "--dst-prefix=b/", "--no-relative", *without_empty(f"{base}..{tip}"))
     if done.status:
         raise SwapKunitError(f"cannot read the commits {spec} of {ksrc}: {commands.tail(done.output, 1)}; "
                              "give another range")
     files = sorted(target.iterdir())
     if not files:
-        raise SwapKunitError(f"cannot check {spec} of {ksrc}: there is no commit in it; give base..tip")
+        what = "no commit in it changes a file" if count else "there is no commit in it"
+        raise SwapKunitError(f"cannot check {spec} of {ksrc}: {what}; give base..tip")
     series = arrange(mails.read_mails(files, work), f"{spec} of {ksrc}", work, partial=False)
     commits = {int(file.name.partition("-")[0]): file.read_text(errors="replace").split()[1] for file in files}
     for patch in series.patches:
         patch.commit, patch.source = commits.get(patch.number, ""), spec
+    series.notes += empty_ones(ksrc, f"{base}..{tip}")
     merges = reading_git(ksrc, "rev-list", "--count", "--merges", f"{base}..{tip}").output.strip()
     if merges not in ("", "0"):
         series.notes.append(f"left out: {plural(int(merges), 'merge')}")
     return series
+
+
+def without_empty(span: str) -> list[str]:
+    """Words for git that name the commits of span that change a file; a cover letter of b4 prep does not."""
+    return ["--full-history", span, "--", ":/"]
+
+
+def empty_ones(ksrc: Path, span: str) -> list[str]:
+    """A note for each commit of span that was left out since it changes nothing."""
+    log = ("log", "--no-merges", "--no-show-signature", "--no-color", "--no-notes", "--format=%H %s")
+    changing = set(reading_git(ksrc, *log, *without_empty(span)).output.splitlines())
+    every = reading_git(ksrc, *log, "--reverse", span, "--").output.splitlines()
+    return [f'left out: an empty commit, "{mails.printable(line.partition(" ")[2])}"'
+            for line in every if line not in changing]
 
 
 def resolve(ksrc: Path, spec: str) -> tuple[str, str]:

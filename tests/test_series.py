@@ -497,6 +497,20 @@ class Ranges(Reading):
         with self.assertRaisesRegex(SwapKunitError, "not a git repository"):
             series.read_range(make_kernel(self.top / "plain"), "a..b", self.work)
 
+    def test_empty_commits_are_left_out(self) -> None:
+        tip = git(self.kernel, "rev-parse", "master").strip()
+        git(self.kernel, "checkout", "-q", "-B", "covered", "master~2")
+        git(self.kernel, "commit", "-q", "--allow-empty", "-m", "cover: of b4 prep")
+        git(self.kernel, "cherry-pick", f"{tip}~2..{tip}")
+        for where in (self.kernel, self.kernel / "mm"):
+            found = series.read_range(where, "master~2..covered", self.work)
+            self.assert_both(found)
+            self.assertEqual(found.notes, ['left out: an empty commit, "cover: of b4 prep"'])
+            self.assertEqual([patch.commit for patch in found.patches],
+                             git(self.kernel, "rev-list", "--reverse", "covered~2..covered").split())
+        with self.assertRaisesRegex(SwapKunitError, "no commit in it changes a file"):
+            series.read_range(self.kernel, "master~2..covered~2", self.work)
+
     def test_merges_are_named(self) -> None:
         git(self.kernel, "checkout", "-qb", "side", "master~2")
         write(self.kernel / "lib/other.c", "int x;\n")
