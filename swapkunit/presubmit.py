@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import applying, bench, changed_lines, commands, deps, fragments, presubmit_report
+from . import applying, bench, changed_lines, commands, deps, fragments, presubmit_report, session as sessions
 from . import presubmit_steps as steps, sandbox as boxes
 from . import series as inputs
 from .applying import Applied, Base, Outcome
@@ -65,6 +65,9 @@ def check(request: CheckRequest) -> PresubmitReport:
     """Check a series; the reports are written. Raises SwapKunitError or UntestableKernel."""
     lines = {} if request.depth == QUICK else {**deps.COVERAGE, "sparse": "sparse"}
     deps.require({**deps.BUILD, **deps.PATCHES, **inputs.NEEDED, **lines})
+    for name in (*request.run.config, *request.configs):
+        fragments.find(name, CONFIGS)
+    sessions.policy_steps(request.run)
     base = applying.base_of(request.run.ksrc, request.run.kernel, request.spec)
     top = request.run.out or default_out(base.kernel, [PLACE])
     layout = Layout(top.absolute())
@@ -116,11 +119,8 @@ class Checker:
                                       config=[*request.run.config, *(f"@{name}" for name in request.run.policies)])
 
     def configs(self) -> list[str]:
-        """The fragments to run the suites under besides. Raises SwapKunitError for one there is not."""
-        wanted = [*self.request.configs, *(DEBUGGING if self.request.depth == FULL else ())]
-        for name in wanted:
-            fragments.find(name, CONFIGS)
-        return list(dict.fromkeys(wanted))
+        """The fragments to run the suites under besides."""
+        return list(dict.fromkeys([*self.request.configs, *(DEBUGGING if self.request.depth == FULL else ())]))
 
     def make_box(self) -> boxes.Sandbox | None:
         """What checkpatch and the like run in; None without a sandbox."""
@@ -380,10 +380,11 @@ def presubmit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--range", metavar="BASE..TIP", help="commits of the git tree --ksrc (make: RANGE=)")
     parser.add_argument("--configs", metavar="A,B", default="", type=comma_list,
                         help="run the suites under these fragments too, such as kasan,lockdep (make: CONFIGS=)")
-    parser.add_argument("--quick", action="store_true",
-                        help="applies, checkpatch, build, suites, decisions only (make: QUICK=1)")
-    parser.add_argument("--full", action="store_true",
-                        help="under debug_vm, lockdep and kasan too (make: FULL=1)")
+    depth = parser.add_mutually_exclusive_group()
+    depth.add_argument("--quick", action="store_true",
+                       help="applies, checkpatch, build, suites, decisions only (make: QUICK=1)")
+    depth.add_argument("--full", action="store_true",
+                       help="under debug_vm, lockdep and kasan too (make: FULL=1)")
     parser.add_argument("--partial", action="store_true", help="do without the patches that are missing")
     parser.add_argument("--no-sandbox", action="store_true",
                         help="build and run the patches with your own rights (make: SANDBOX=0)")
