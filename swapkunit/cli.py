@@ -13,7 +13,8 @@ from . import interrupts, toolchain
 from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
 
 EPILOG = """exit status: 0 all good; 1 a test failed, crashed or hung; 2 wrong use, or something
-is missing on this machine; 125 the kernel does not build, or does not reach the first case"""
+is missing on this machine; 125 the kernel does not build, or does not reach the first case;
+130 it was stopped"""
 
 
 def add_kernel_options(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from . import counters, coverage as figures, covers as lookup, deps, floors, lcov, session as sessions, source, toolchain
 from .counters import BOOT, Counts, Tools
 from .coverage import FRAGMENT, Places
-from .errors import FAILED, GOOD, SwapKunitError
+from .errors import FAILED, GOOD, STOPPED, SwapKunitError
 from .kernel import examine
 from .layout import default_out
 from .run import Results, run as run_cases
@@ -42,7 +42,7 @@ def coverage(args: argparse.Namespace) -> int:
         print(verdict(session.kernel, asked_for(request), session.layout, results, report, session.stages),
               flush=True)
         if results.interrupted:
-            return FAILED
+            return STOPPED
         total = measure(session, places, raw, tools)
     if args.uncovered:
         print(f"\n{figures.uncovered(total, session.kernel.path)}")

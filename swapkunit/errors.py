@@ -5,6 +5,7 @@ GOOD = 0
 FAILED = 1      # a test failed, crashed or hung, or a check found something
 WRONG_USE = 2   # wrong use, or a prerequisite is missing
 UNTESTABLE = 125  # the kernel does not build, or does not reach the first case
+STOPPED = 130   # by ^C or a signal: `git bisect run` stops, too, instead of calling a commit bad
 
 
 class SwapKunitError(Exception):
@@ -25,4 +26,4 @@ class UntestableKernel(SwapKunitError):
 class Interrupted(SwapKunitError):
     """Somebody pressed ^C, or sent SIGTERM or SIGHUP."""
 
-    code = FAILED
+    code = STOPPED

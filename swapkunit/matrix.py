@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import commands, deps, fragments, interrupts, layout, results, source, toolchain
-from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, SwapKunitError
+from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
 from .kernel import Kernel, examine
 from .verdict import relative
 
@@ -183,7 +183,7 @@ class Running:
         """Read what the run left."""
         cell, status = self.cell, self.process.returncode
         cell.seconds = time.monotonic() - self.started
-        if status in (GOOD, FAILED):
+        if status in (GOOD, FAILED, Interrupted.code):
             cell.summary = results.read_summary(layout.Layout(cell.out))
         if cell.summary:
             cell.end(status)
@@ -201,7 +201,7 @@ class Running:
             commands.kill_group(self.process)
         self.settle()
         if self.cell.summary.get("interrupted") or not self.cell.summary:
-            self.cell.end(FAILED, state=STOPPED)
+            self.cell.end(Interrupted.code, state=STOPPED)
 
 
 def last_words(log: Path) -> str:
@@ -309,7 +309,7 @@ def matrix(args: argparse.Namespace) -> int:
     print(f"results    {relative(keep)}, and a directory for each cell below {relative(top)}")
     print(", ".join(f"{sum(cell.count(what) for cell in cells)} {what}"
                     for what in (results.PASS, results.FAIL, results.SKIPPED)), flush=True)
-    return max([FAILED if stopped else GOOD, *(cell.status for cell in cells)])
+    return max([Interrupted.code if stopped else GOOD, *(cell.status for cell in cells)])
 
 
 def matrix_options(parser: argparse.ArgumentParser) -> None:

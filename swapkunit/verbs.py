@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from . import commands, layout, lcov, session as sessions, source
-from .errors import FAILED, GOOD, SwapKunitError
+from .errors import FAILED, GOOD, STOPPED, SwapKunitError
 from .session import Request, Session
 from .verdict import asked_for, verdict
 
@@ -45,7 +45,9 @@ def run(args: argparse.Namespace) -> int:
         report = sessions.make_report(session, results)
         print(verdict(session.kernel, asked_for(session.request), session.layout, results, report,
                       session.stages), flush=True)
-    return FAILED if report.count("failed") or results.interrupted else GOOD
+    if results.interrupted:
+        return STOPPED
+    return FAILED if report.count("failed") else GOOD
 
 
 def build(args: argparse.Namespace) -> int:

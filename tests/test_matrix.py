@@ -170,7 +170,7 @@ class Running(Scratch):
         process.send_signal(signal.SIGINT)
         output = process.communicate(timeout=30)[0]
         lines = output.splitlines()
-        self.assertEqual((process.returncode, lines[-1]), (2, "1 passed, 1 failed, 1 skipped"), output)
+        self.assertEqual((process.returncode, lines[-1]), (130, "1 passed, 1 failed, 1 skipped"), output)
         self.assertIn("stopped    before the end: 1 of 3 cells", output)
         self.assertEqual([cell["state"] for cell in self.cells().values()], ["good", "stopped", "no kernel"])
         self.assertEqual([pid for pid in processes_with(mark) if pid != os.getpid()], [])

@@ -226,7 +226,7 @@ class Series(SeriesCase):
                 break
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=20), 1)
+        self.assertEqual(process.wait(timeout=20), 130)
         time.sleep(0.2)
         self.assertEqual(processes_with("77.5"), [])
         self.assertTrue(self.report()["stopped"])
