@@ -16,9 +16,20 @@ EPILOG = """exit status: 0 all good; 1 a test failed, crashed or hung; 2 wrong u
 is missing on this machine; 125 the kernel does not build, or does not reach the first case;
 130 it was stopped"""
 
+OTHERS = "2 wrong use, or something is missing on this machine; 125"
+EPILOGS = {     # of the verbs whose result is another
+    "presubmit": f"exit status: 0 all good; 1 findings; {OTHERS} the base does not build, or does not reach "
+                 "the first case; 130 it was stopped",
+    "decisions": f"exit status: 0 no decision differs; 1 differences; {OTHERS} a kernel does not build, or does not "
+                 "reach the first case; 130 it was stopped",
+    "b4-check": "exit status: 0 the mail was looked at, and findings are in what is printed; 2 wrong use; 130 it was "
+                "stopped",
+}
+OUTPUT = {"presubmit": "out/KERNEL/presubmit", "b4-check": "out/KERNEL/presubmit"}
 
-def add_kernel_options(parser: argparse.ArgumentParser) -> None:
-    """Which kernel, how configured, where to put what is made of it."""
+
+def add_kernel_options(parser: argparse.ArgumentParser, output: str = "out/KERNEL/CONFIG[@POLICY]") -> None:
+    """Which kernel, how configured, where to put what is made of it: by default into output."""
     parser.add_argument("--ksrc", metavar="DIR", type=Path,
                         help="kernel tree to test; it is only read (make: KSRC=)")
     parser.add_argument("--kernel", metavar="VERSION",
@@ -30,7 +41,7 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
                         help="policies of mm/policies to lay over the kernel; your tree stays as it is "
                              "(make: POLICY=)")
     parser.add_argument("--out", metavar="DIR", type=Path,
-                        help="output directory; default out/KERNEL/CONFIG[@POLICY] (make: O=)")
+                        help=f"output directory; default {output} (make: O=)")
     parser.add_argument("-v", "--verbose", action="store_true",
                         help="show the whole build (make: V=1)")
     add_build_options(parser)
@@ -113,9 +124,9 @@ def make_parser() -> Parser:
              **decisions_verb.VERBS, **presubmit.VERBS, **b4.VERBS, **fragmentation.VERBS}
     for name, (function, parts, text) in every.items():
         verb = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
-                                   epilog=EPILOG, allow_abbrev=False)
+                                   epilog=EPILOGS.get(name, EPILOG), allow_abbrev=False)
         if "kernel" in parts:
-            add_kernel_options(verb)
+            add_kernel_options(verb, *([OUTPUT[name]] if name in OUTPUT else []))
         if "build" in parts:
             add_build_options(verb)
         if "run" in parts:

@@ -136,6 +136,18 @@ class Series(SeriesCase):
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertEqual(done.stdout.count("swap-kunit: "), 1, done.stdout)
 
+    def test_wrong_options_are_refused_before_any_work(self) -> None:
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        files = self.series()
+        for words, said in ((["--config", "nosuch"], "no Kconfig fragment 'nosuch'"),
+                            (["--configs", "nosuch"], "no Kconfig fragment 'nosuch'"),
+                            (["--policy", "nosuch"], "no policy 'nosuch'"),
+                            (["--quick", "--full"], "not allowed with")):
+            done = self.presubmit(*words, *files)
+            self.assertEqual((done.returncode, len(done.stdout.splitlines())), (2, 1), done.stdout)
+            self.assertIn(said, done.stdout)
+        self.assertFalse(self.out.exists())
+
     def test_second_start_does_nothing_again(self) -> None:
         self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
         files = self.series()
