@@ -75,7 +75,7 @@ class Killed(Scratch):
         while not (self.top / "out/build/.half.o.cmd").exists() and time.monotonic() < end:
             time.sleep(0.05)
         first.terminate()
-        self.assertEqual(first.wait(timeout=10), 1)
+        self.assertEqual(first.wait(timeout=10), 130)
         done = self.program("run", "--ksrc", kernel, "--out", self.top / "out")
         self.assertEqual(done.status, 0, done.output)
 
