@@ -875,8 +875,7 @@ static void real_and_model_decide_alike(struct kunit *test)
 	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);
 	if (disk->rotational)
 		SWAP_REQUIRE(test, CLUSTERS_EVERYWHERE);
-	if (__fls(mix->orders) >= swap_kunit_orders())
-		kunit_skip(test, "this kernel's configuration swaps no large folios");
+	SWAP_REQUIRE_ORDERS(test, __fls(mix->orders) + 1);
 	b.area = swap_area_on(test, &(struct swap_area_config){
 		.disk = disk, .swap_flags = devices[mix->device].swap_flags,
 		.clusters = MODEL_CLUSTERS - 2, .tail_slots = 40, .bad_slots = bad });

@@ -422,8 +422,7 @@ static void large_folios_find_slots(struct kunit *test)
 	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);
 	if (bench->discard)
 		SWAP_REQUIRE(test, NONFULL_FIRST);
-	if (swap_kunit_orders() < BUILD_ORDERS)
-		kunit_skip(test, "this kernel's configuration swaps no large folios");
+	SWAP_REQUIRE_ORDERS(test, BUILD_ORDERS);
 	pages = build_demand(test, bench) * (bench->roomy ? AREA_ROOMY : AREA_TIGHT) / 100;
 	b = build_new(test, bench);
 	b->area = swap_area_on(test, &(struct swap_area_config){

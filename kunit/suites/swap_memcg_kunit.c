@@ -7,20 +7,6 @@
 static const struct swap_area_config memcg_zram = { .disk = &FAKE_DISK_ZRAM };
 static const struct swap_area_config memcg_ssd = { .disk = &FAKE_DISK_SSD };
 
-/* A cgroup's statistics are brought up to date only once there is so much new. */
-#define MEMCG_MANY	128
-
-/* Memory that is charged to a cgroup from its first page on. */
-static struct user_memory *memcg_memory(struct kunit *test, struct memory_cgroup *cgroup,
-					unsigned int pages)
-{
-	struct user_memory *mem = user_memory_new(test, pages);
-
-	user_memory_join(mem, cgroup);
-	user_fill(mem, 0, pages);
-	return mem;
-}
-
 static unsigned int memcg_swapped(struct user_memory *mem)
 {
 	unsigned int page, nr = 0;
@@ -35,7 +21,7 @@ static void swap_is_charged(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
 	user_swap_out(mem, 0, 3);
@@ -55,7 +41,7 @@ static void limit_of_nothing_keeps_all(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 	long left = get_nr_swap_pages();
 	struct swap_area_facts facts;
 
@@ -77,7 +63,7 @@ static void limit_is_kept(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 5);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 5);
 	struct swap_area_facts facts;
 
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "8192"), 0);
@@ -113,7 +99,7 @@ static void reclaim_swaps_the_cgroup(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 4 * MEMCG_MANY);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 4 * MEMCG_MANY);
 	struct user_memory *other = user_memory_at(test, 0x50000000, 16);
 
 	SWAP_REQUIRE(test, MEMORY_RECLAIM);
@@ -156,7 +142,7 @@ static void full_cgroup_wants_its_slots_back(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_ssd);
-	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 
 	swap_set_page_cluster(0);
 	swap_kunit_set_vma_readahead(false);
@@ -175,7 +161,7 @@ static void limit_of_the_parent_holds(struct kunit *test)
 	struct memory_cgroup *parent = memory_cgroup_new(test);
 	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 	long left = get_nr_swap_pages();
 
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(parent, "memory.swap.max", "8192"), 0);
@@ -199,7 +185,7 @@ static void one_charge_fails(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 4);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 	long left = get_nr_swap_pages();
 	struct swap_area_facts facts;
 	unsigned int nth;
@@ -231,7 +217,7 @@ static void removed_cgroup_leaves_its_slots_to_the_parent(struct kunit *test)
 	struct user_memory *mem;
 
 	swap_area_on(test, &memcg_zram);
-	mem = memcg_memory(test, cgroup, 4);
+	mem = user_memory_charged(test, cgroup, 4);
 	user_swap_out(mem, 0, 4);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroup), 0);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(parent, "memory.swap.current"),
@@ -256,7 +242,7 @@ static void swap_cache_is_counted_for_its_cgroup(struct kunit *test)
 	unsigned int page;
 
 	SWAP_REQUIRE(test, SWAPCACHED_COUNTED);
-	mem = memcg_memory(test, a, MEMCG_MANY);
+	mem = user_memory_charged(test, a, MEMCG_MANY);
 	other = user_memory_at(test, 0x50000000, MEMCG_MANY);
 	user_memory_join(other, b);
 	user_fill(other, 0, MEMCG_MANY);
@@ -291,7 +277,7 @@ static void reclaim_of_the_parent_swaps_the_child(struct kunit *test)
 
 	SWAP_REQUIRE(test, MEMORY_RECLAIM);
 	swap_area_on(test, &memcg_zram);
-	mem = memcg_memory(test, cgroup, 4 * MEMCG_MANY);
+	mem = user_memory_charged(test, cgroup, 4 * MEMCG_MANY);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_reclaim(parent, 128), 0);
 	KUNIT_EXPECT_GE_MSG(test, memcg_swapped(mem), 128U,
 			    "rule: memory.reclaim reclaims what it is asked for");
@@ -304,7 +290,7 @@ static void reclaim_without_swap_fails(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, MEMCG_MANY);
+	struct user_memory *mem = user_memory_charged(test, cgroup, MEMCG_MANY);
 
 	SWAP_REQUIRE(test, MEMORY_RECLAIM);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "0"), 0);

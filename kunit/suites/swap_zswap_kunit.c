@@ -4,29 +4,7 @@
  * copy of a page wins wherever it is.
  */
 #include "swap_fixture.h"
-
-struct zswap_device {
-	SWAP_PARAM_NAME;
-	struct swap_area_config area;
-};
-
-static const struct zswap_device zswap_devices[] = {
-	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
-	{ "ssd", { .disk = &FAKE_DISK_SSD } },
-	{ "hdd", { .disk = &FAKE_DISK_HDD } },
-};
-
-SWAP_PARAMS(zswap_device, zswap_devices);
-
-static const struct swap_area_config zswap_zram = { .disk = &FAKE_DISK_ZRAM };
-
-static struct swap_area *zswap_area(struct kunit *test)
-{
-	const struct zswap_device *device = swap_param(test);
-
-	swap_kunit_set_zswap(true);
-	return swap_area_on(test, &device->area);
-}
+#include "zswap_devices.h"
 
 /* Older pools keep a page until its slot is free, which a fault may not make it. */
 static bool zswap_keeps_loaded(struct swap_area *area)

@@ -8,26 +8,12 @@
 
 static const struct swap_area_config memcg_zram = { .disk = &FAKE_DISK_ZRAM };
 
-/* A cgroup's statistics are brought up to date only once there is so much new. */
-#define MEMCG_MANY	128
-
-/* Memory that is charged to a cgroup from its first page on. */
-static struct user_memory *memcg_memory(struct kunit *test, struct memory_cgroup *cgroup,
-					unsigned int pages)
-{
-	struct user_memory *mem = user_memory_new(test, pages);
-
-	user_memory_join(mem, cgroup);
-	user_fill(mem, 0, pages);
-	return mem;
-}
-
 /* A cgroup whose pages may leave the pool for no disk: they stay in memory. */
 static void no_writeback_means_no_disk(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 3);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 3);
 
 	SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.writeback", "0"), 0);
@@ -50,7 +36,7 @@ static void zswap_limit_goes_past_the_pool(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 1);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 
 	SWAP_REQUIRE(test, ZSWAP_MEMCG);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.max", "0"), 0);
@@ -65,7 +51,7 @@ static void full_share_of_the_pool_uses_the_disk(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, MEMCG_MANY);
+	struct user_memory *mem = user_memory_charged(test, cgroup, MEMCG_MANY);
 
 	SWAP_REQUIRE(test, ZSWAP_MEMCG);
 	user_mix(mem, 0, MEMCG_MANY);
@@ -88,7 +74,7 @@ static void zswap_limit_of_the_parent_holds(struct kunit *test)
 	struct memory_cgroup *parent = memory_cgroup_new(test);
 	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 1);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 
 	SWAP_REQUIRE(test, ZSWAP_MEMCG);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(parent, "memory.zswap.max", "0"), 0);
@@ -109,7 +95,7 @@ static void full_share_makes_room(struct kunit *test)
 	char max[16];
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
-	mem = memcg_memory(test, cgroup, MEMCG_MANY + 1);
+	mem = user_memory_charged(test, cgroup, MEMCG_MANY + 1);
 	user_fill_coarse(mem, 0, MEMCG_MANY + 1);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, MEMCG_MANY);
@@ -157,7 +143,7 @@ static void writing_back_needs_leave(struct kunit *test)
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
-	mem = memcg_memory(test, cgroup, 5);
+	mem = user_memory_charged(test, cgroup, 5);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(parent, "memory.zswap.writeback", c->parent), 0);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.writeback", c->child), 0);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "Y"), 0);
@@ -190,7 +176,7 @@ static void incompressible_page_needs_the_disk(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 1);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_COMPRESS_FAIL);
 
 	SWAP_REQUIRE(test, ZSWAP_INCOMPRESSIBLE);
@@ -215,7 +201,7 @@ static void no_memory_for_the_cgroups_list(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &memcg_zram);
-	struct user_memory *mem = memcg_memory(test, cgroup, 1);
+	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
 	swap_kunit_set_zswap(true);
@@ -235,7 +221,7 @@ static void cgroup_counts_its_pages_of_the_pool(struct kunit *test)
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
 	swap_area_on(test, &memcg_zram);
-	mem = memcg_memory(test, cgroup, 3 * MEMCG_MANY);
+	mem = user_memory_charged(test, cgroup, 3 * MEMCG_MANY);
 	user_mix(mem, 0, 3 * MEMCG_MANY);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, 2 * MEMCG_MANY);
@@ -281,7 +267,7 @@ static void removed_cgroup_leaves_its_pages_to_the_parent(struct kunit *test)
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
-	mem = memcg_memory(test, cgroup, 4);
+	mem = user_memory_charged(test, cgroup, 4);
 	user_mix(mem, 0, 4);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, 4);
@@ -312,7 +298,7 @@ static void removed_cgroup_is_not_shrunk_next(struct kunit *test)
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
 	swap_area_on(test, &memcg_zram);
-	mem = memcg_memory(test, cgroup, 3);
+	mem = user_memory_charged(test, cgroup, 3);
 	user_mix(mem, 0, 3);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, 2);
@@ -348,7 +334,7 @@ static void reclaim_goes_to_the_pool(struct kunit *test)
 	unsigned int times;
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
-	mem = memcg_memory(test, cgroup, 2 * MEMCG_MANY);
+	mem = user_memory_charged(test, cgroup, 2 * MEMCG_MANY);
 	user_fill_coarse(mem, 0, 2 * MEMCG_MANY);
 	swap_kunit_set_zswap(true);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_reclaim(cgroup, MEMCG_MANY), 0);

@@ -3,31 +3,10 @@
  * zswap.c: what leaves the pool for the disk, in which order, and what does not.
  */
 #include "swap_fixture.h"
+#include "zswap_devices.h"
 #include <linux/shrinker.h>
 
-struct zswap_device {
-	SWAP_PARAM_NAME;
-	struct swap_area_config area;
-};
-
-static const struct zswap_device zswap_devices[] = {
-	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
-	{ "ssd", { .disk = &FAKE_DISK_SSD } },
-	{ "hdd", { .disk = &FAKE_DISK_HDD } },
-};
-
-SWAP_PARAMS(zswap_device, zswap_devices);
-
-static const struct swap_area_config zswap_zram = { .disk = &FAKE_DISK_ZRAM };
 static const struct swap_area_config zswap_ssd = { .disk = &FAKE_DISK_SSD };
-
-static struct swap_area *zswap_area(struct kunit *test)
-{
-	const struct zswap_device *device = swap_param(test);
-
-	swap_kunit_set_zswap(true);
-	return swap_area_on(test, &device->area);
-}
 
 /* Pages of the pool, no longer new where that matters. */
 static struct user_memory *zswap_old_pages(struct kunit *test, unsigned int nr)
