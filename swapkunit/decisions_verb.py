@@ -50,6 +50,22 @@ class Side:
         return f"{self.asked} (Linux {self.kernel.version})"
 
 
+def locate(side: Side, config: list[str], top: Path) -> None:
+    """Find or fetch a side's kernel, and give it its output directory. Raises SwapKunitError."""
+    side.kernel = examine(side.tree) if side.tree else source.provide(side.version)
+    side.out = layout.default_out(side.kernel, config, side.policies, top)
+
+
+def request_of(side: Side, args: argparse.Namespace, config: list[str], filters: list[str],
+               kernel_args: list[str]) -> Request:
+    """A located side's run; a fetched kernel is named exactly, so that no mirror is asked again."""
+    kernel = {"ksrc": side.kernel.path} if side.kernel.given else {"kernel": source.exact_version(side.kernel)}
+    return Request(**kernel, config=config, policies=side.policies, filters=filters, out=side.out, jobs=args.jobs,
+                   timeout=args.timeout, verbose=args.verbose, quiet=True,
+                   kunitconfig=getattr(args, "kunitconfig", None), make_options=args.make_option,
+                   kernel_args=[*kernel_args, *(word for arg in args.kernel_arg for word in arg.split())])
+
+
 def parse_side(letter: str, text: str) -> Side:
     """DIR[+POLICY...] or VERSION[+POLICY...]. Raises SwapKunitError.
 
@@ -74,8 +90,7 @@ def parse_side(letter: str, text: str) -> Side:
 def find(sides: list[Side], config: list[str], top: Path) -> None:
     """Find or fetch the kernels, and give each side an output directory of its own."""
     for side in sides:
-        side.kernel = examine(side.tree) if side.tree else source.provide(side.version)
-        side.out = layout.default_out(side.kernel, config, side.policies, top)
+        locate(side, config, top)
     first, second = sides
     if first.out == second.out and first.identity != second.identity:
         second.out = second.out.parent.with_name(source.exact_version(second.kernel)) / second.out.name
@@ -83,13 +98,9 @@ def find(sides: list[Side], config: list[str], top: Path) -> None:
 
 def record(side: Side, args: argparse.Namespace) -> Recorded:
     """Build and run one side."""
-    kernel = {"ksrc": side.kernel.path} if side.kernel.given else {"kernel": source.exact_version(side.kernel)}
     started = time.monotonic()
     print(f"{side.letter}  {side.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
-    session = sessions.open_session(Request(
-        **kernel, config=args.config, policies=side.policies, filters=args.filter, out=side.out, jobs=args.jobs,
-        timeout=args.timeout, verbose=args.verbose, quiet=True, kunitconfig=args.kunitconfig,
-        make_options=args.make_option, kernel_args=[word for arg in args.kernel_arg for word in arg.split()]))
+    session = sessions.open_session(request_of(side, args, args.config, args.filter, []))
     with session.layout.lock():
         sessions.build_kernel(session)
         results = sessions.run_suites(session)

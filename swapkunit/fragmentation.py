@@ -15,12 +15,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import decisions_verb, deps, layout, session as sessions, source
+from . import decisions_verb, deps, layout, session as sessions
 from .decisions_verb import Side
 from .errors import GOOD, SwapKunitError
-from .kernel import examine
 from .run import Results
-from .session import Request
 from .verdict import relative
 
 SUITE = "swap_bench_fragmentation"
@@ -69,22 +67,16 @@ def find(texts: list[str], top: Path) -> list[Side]:
     """The kernels asked for, found or fetched. Raises SwapKunitError."""
     sides = [decisions_verb.parse_side("kernel", text) for text in texts]
     for side in sides:
-        side.kernel = examine(side.tree) if side.tree else source.provide(side.version)
-        side.out = layout.default_out(side.kernel, CONFIG, side.policies, top)
+        decisions_verb.locate(side, CONFIG, top)
     return sides
 
 
 def measure(side: Side, args: argparse.Namespace) -> list[Column]:
     """Build one kernel and run the workload. Raises SwapKunitError."""
-    kernel = {"ksrc": side.kernel.path} if side.kernel.given else {"kernel": source.exact_version(side.kernel)}
-    words = [f"{SUITE}.steps={args.steps}", f"{SUITE}.seed={args.seed}",
-             *(word for arg in args.kernel_arg for word in arg.split())]
+    words = [f"{SUITE}.steps={args.steps}", f"{SUITE}.seed={args.seed}"]
     started = time.monotonic()
     print(f"{side.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
-    session = sessions.open_session(Request(
-        **kernel, config=CONFIG, policies=side.policies, filters=[SUITE], out=side.out, jobs=args.jobs,
-        timeout=args.timeout, verbose=args.verbose, quiet=True, make_options=args.make_option,
-        kernel_args=words))
+    session = sessions.open_session(decisions_verb.request_of(side, args, CONFIG, [SUITE], words))
     with session.layout.lock():
         sessions.build_kernel(session)
         results = sessions.run_suites(session)
