@@ -84,7 +84,7 @@ class Base:
         """Where the tree lies."""
         return self.kernel.path
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Let others check out another commit in this tree."""
         if self.holder:
             self.holder.close()

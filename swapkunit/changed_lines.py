@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import coverage_verbs, lcov, patches as patching, session as sessions
-from .bench import Bench, quiet
+from .bench import Bench, Noticing, quiet
 from .coverage import Places, collect, counter_directory, forget, keep_notes, source_lines, total_of
 from .counters import WATCHED, Tools
-from .errors import SwapKunitError
+from .errors import SwapKunitError, UntestableKernel
 from .presubmit_report import PASS, SKIP, WARN, Step
 from .session import Session
 
@@ -20,10 +21,35 @@ STEP = "lines"
 
 @dataclass
 class Reached:
-    """What the suites reach of a state of the series. counts: file -> line -> times, lines with code only."""
+    """What the suites reach of a state of the series. counts: file -> line -> times, lines with code only.
+
+    why_not: what stood in the way; status is that of the step then. seconds: that it took to find out.
+    """
 
     counts: dict[str, dict[int, int]] = field(default_factory=dict)
     why_not: str = ""
+    status: str = SKIP
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of the series to count at: its patches, and where to put its swap files and pages.
+
+    counting: the bench that builds with counters; plain: one that has the same objects but for a few.
+    """
+
+    counting: Bench
+    plain: Bench
+    tree: Path
+    files: list[Path]
+    source: Path
+    pages: Path
+    tools: Tools
+
+    def owners(self) -> dict[str, list[int]]:
+        """See owners()."""
+        return owners(self.tree, self.files, self.source)
 
 
 # -- whose line is it --------------------------------------------------------
@@ -74,28 +100,43 @@ def inherited(old: list[str], new: list[str], owned: list[int], number: int) -> 
 # -- which are reached -------------------------------------------------------
 
 
-def reached(bench: Bench, plain: Bench, files: list[Path], source: Path, pages: Path, tools: Tools) -> Reached:
-    """Build with counters, run, count; pages of the state at source are made below pages."""
-    name = bench.key(files, "coverage")
+def reached(state: State) -> Reached:
+    """Build with counters, run, count; pages of the state are made."""
+    bench = state.counting
+    name = bench.key(state.files, "coverage")
     known = bench.store.get(name)
-    if known and (pages / "index.html").exists():
+    if known and (state.pages / "index.html").exists():
         return Reached({path: {int(line): count for line, count in counts.items()}
-                        for path, counts in known["counts"].items()}, known["why_not"])
+                        for path, counts in known["counts"].items()}, seconds=known["seconds"])
+    started = time.monotonic()
     with quiet(bench.log):
-        try:
-            bench.build_base(plain)
-            found = count(bench, bench.session(files), files, source, pages, tools)
-        except SwapKunitError as error:
-            return Reached(why_not=str(error))
-    bench.store.put(name, vars(found))
+        found = build_and_count(state)
+    found.seconds = time.monotonic() - started
+    if not found.why_not:
+        bench.store.put(name, vars(found))
     return found
 
 
-def count(bench: Bench, session: Session, files: list[Path], source: Path, pages: Path, tools: Tools) -> Reached:
+def build_and_count(state: State) -> Reached:
+    """Build with counters and run, or tell why that was not done."""
+    session = state.counting.session(state.files)
+    status = SKIP
+    try:
+        state.counting.build_base(state.plain)
+        status = WARN       # what stands in the way now is the series' own
+        return count(state, session)
+    except SwapKunitError as error:
+        ended = session.sandbox.ended if isinstance(session.sandbox, Noticing) else []
+        if ended:
+            return Reached(why_not=f"the build with counters was ended: {ended[-1]}", status=WARN)
+        return Reached(why_not=str(error), status=status if isinstance(error, UntestableKernel) else SKIP)
+
+
+def count(state: State, session: Session) -> Reached:
     """One counting run."""
     places = Places(session.layout.out / "coverage")
     with session.layout.lock(), counter_directory(places) as raw:
-        bench.take_over(session, files)
+        state.counting.take_over(session, state.files)
         sessions.build_kernel(session)
         forget(places)
         with session.confined(raw):
@@ -103,10 +144,11 @@ def count(bench: Bench, session: Session, files: list[Path], source: Path, pages
             if results.interrupted:
                 raise KeyboardInterrupt
             keep_notes(places, session.layout.build / "mm")
-            suites = collect(raw, places.notes, source, tools, session.request.jobs)
-        places.info.write_text(lcov.tracefile(suites, source))
-        lcov.make_pages(places.info, pages, source, f"swap code of Linux {session.kernel.version} with the series")
-        lcov.name_suites(pages, suites)
+            suites = collect(raw, places.notes, state.source, state.tools, session.request.jobs)
+        places.info.write_text(lcov.tracefile(suites, state.source))
+        lcov.make_pages(places.info, state.pages, state.source,
+                        f"swap code of Linux {session.kernel.version} with the series")
+        lcov.name_suites(state.pages, suites)
         return Reached({name: dict(counts.lines) for name, counts in total_of(suites).items()})
 
 
@@ -115,7 +157,7 @@ def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found:
     if not set(touched) & set(WATCHED):
         return Step(STEP, SKIP, "it changes none of the swap files")
     if found.why_not:
-        return Step(STEP, SKIP, found.why_not)
+        return Step(STEP, found.status, found.why_not)
     code = hit = 0
     missed: list[str] = []
     shown: dict[str, dict[int, list]] = {}

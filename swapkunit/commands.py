@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Callable, Iterator, Mapping, Protocol, Sequence
@@ -17,6 +17,7 @@ from typing import BinaryIO, Callable, Iterator, Mapping, Protocol, Sequence
 from . import interrupts
 
 CCACHE = "/usr/lib/ccache"
+NICE = 19
 MOST_OUTPUT = 64 << 20      # bytes kept of what a program prints
 # What an outer `make run V=1 O=...` puts into the environment; the kernel's make must not see it.
 OURS_FROM_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES", "GNUMAKEFLAGS",
@@ -58,6 +59,7 @@ class Confinement(Protocol):
 
 class _State:
     confinement: Confinement | None = None
+    gives_way = False
 
 
 @contextmanager
@@ -88,6 +90,23 @@ def tidy() -> None:
     """To be called when a program that was started has ended."""
     if _State.confinement:
         _State.confinement.tidy()
+
+
+@contextmanager
+def giving_way() -> Iterator[None]:
+    """Let everything else on the machine go before what is run inside the block."""
+    _State.gives_way = True
+    try:
+        yield
+    finally:
+        _State.gives_way = False
+
+
+def give_way(pid: int) -> None:
+    """Where sessions are scheduled as groups, a niceness counts within its session alone: pid's is told too."""
+    os.setpriority(os.PRIO_PROCESS, pid, NICE)
+    with suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
+        file.write(str(NICE))
 
 
 # -- starting them -----------------------------------------------------------
@@ -137,6 +156,8 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
                                            stdin=subprocess.DEVNULL, stdout=None if echo else sink,
                                            stderr=None if echo else subprocess.STDOUT,
                                            start_new_session=True)
+                if _State.gives_way:
+                    give_way(process.pid)
             ended_by = _wait(process, progress if sys.stdout.isatty() and not echo else None,
                              watch(process))
         finally:
@@ -156,33 +177,6 @@ def last_of(sink: BinaryIO) -> str:
     """What a program printed, or the end of it: one that goes on and on is not worth our memory."""
     sink.seek(max(sink.seek(0, os.SEEK_END) - MOST_OUTPUT, 0))
     return sink.read().decode(errors="replace")
-
-
-@contextmanager
-def background(command: Sequence[str | Path], *, cwd: Path | None = None,
-               env: Mapping[str, str] | None = None) -> Iterator[Callable[[], Finished]]:
-    """Run command beside what the block does; the value waits for its end.
-
-    It is killed when the block is left before that.
-    """
-    words, env = wrapped(command, cwd, env)
-    with tempfile.TemporaryFile() as sink:
-        process = None
-
-        def finish() -> Finished:
-            ended_by = _wait(process, None, watched)
-            return Finished(process.returncode or bool(ended_by), f"ended: {ended_by}" if ended_by else last_of(sink))
-
-        try:
-            with interrupts.held():
-                process = subprocess.Popen(words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=sink,
-                                           stderr=subprocess.STDOUT, start_new_session=True)
-            watched = watch(process)
-            yield finish
-        finally:
-            if process and process.returncode is None:
-                with interrupts.held():
-                    kill_group(process)
 
 
 def _wait(process: subprocess.Popen, progress: Callable[[float], str] | None,

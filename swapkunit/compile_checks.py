@@ -7,7 +7,6 @@ only what the state before it did not say.
 """
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -18,9 +17,10 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable, ContextManager, Iterator
+from typing import ContextManager
 
 from . import commands, fragments, patches as patching, sandbox as boxes, tree
+from .bench import Noticing
 from .errors import SwapKunitError
 from .kernel import Kernel
 from .layout import CONFIGS, POLICIES, REPO
@@ -41,6 +41,7 @@ CHECK = "sparse -D__typeof_unqual__=__typeof__"
 UNIT = re.compile(r" -c -o (\S+\.o) (\S+\.c)\s*$")
 STRANGE = "made-by-a-series"    # marks directories that a patch's own Makefiles have prepared
 TOO_OLD = "is not available or not up to date"
+ENDED = "ended: "
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Checks:
         self.variants: dict[Variant, Ready] = {}
         self.users: list[str] = []
         self.directories: list[str] = []
+        self.ended = ""                         # why the sandbox ended the last run()
 
     # -- trees and configurations -------------------------------------------
 
@@ -112,8 +114,11 @@ class Checks:
         """A sandbox in which these places may be written."""
         if not self.confine:
             return commands.confined(None)
-        box = boxes.make([self.kernel.path, REPO, self.top], self.request.make_options, self.request.jobs)
-        return commands.confined(box.writing(*writable))
+        return commands.confined(self.box().writing(*writable))
+
+    def box(self) -> boxes.Sandbox:
+        """A sandbox that writes nowhere."""
+        return boxes.make([self.kernel.path, REPO, self.top], self.request.make_options, self.request.jobs)
 
     def ready(self, variant: Variant, directories: list[str], patches: list[Path], stale: bool) -> Ready:
         """Configure a variant and ask make what it would run. stale: the patches change what that is."""
@@ -177,18 +182,17 @@ class Checks:
                     found.append((f"{SPARSE} {name}", in_directory(self.top / variant.name, ready.check[name])))
         return found
 
-    @contextlib.contextmanager
-    def running(self, jobs: list[tuple[str, list[str]]]) -> Iterator[Callable[[], Said]]:
-        """Run jobs beside what the block does; the value waits for what they said."""
+    def run(self, jobs: list[tuple[str, list[str]]]) -> Said:
+        """What jobs say. Where the sandbox ended them, that is what they all say."""
+        box = Noticing.of(self.box()) if self.confine else None
         with tempfile.NamedTemporaryFile("w", dir=self.top, prefix="jobs-") as file:
             json.dump(jobs, file)
             file.flush()
-            command = [sys.executable, WORKER, file.name, str(self.request.jobs)]
-            with contextlib.ExitStack() as stack:
-                with self.confined():       # while it is started: the block may run other things outside
-                    finish = stack.enter_context(commands.background(
-                        command, cwd=self.top, env=commands.kernel_environment()))
-                yield lambda: result_of(finish())
+            with commands.confined(box):
+                done = commands.run([sys.executable, WORKER, file.name, str(self.request.jobs)], cwd=self.top,
+                                    env=commands.kernel_environment())
+        self.ended = box.ended[-1] if box and box.ended else ""
+        return {job: [1, f"{ENDED}{self.ended}", 0.0] for job, _ in jobs} if self.ended else result_of(done)
 
     # -- a series -----------------------------------------------------------
 
@@ -207,8 +211,11 @@ class Checks:
         said = self.store.get(name)
         if said is None:
             self.lay_all([])
-            with self.running(jobs) as finish:
-                said = self.store.put(name, finish())
+            said = self.run(jobs)
+            if self.ended:
+                raise SwapKunitError("cannot hear what compilers have to say of the base: while they ran, "
+                                     f"{self.ended}; {boxes.advice(self.ended)}")
+            self.store.put(name, said)
         self.broken = {job for job, entry in said.items() if entry[0]}
         self.note(said)
 
@@ -226,15 +233,15 @@ class Checks:
         for job, entry in said.items():
             self.said.setdefault(job, set()).update(map(without_numbers, tidy(entry[1], self.top)))
 
-    def jobs_at(self, patches: list[Path], touched: list[str], stale: bool) -> list[tuple[str, list[str]]]:
-        """Bring the trees to a state of the series; what to compile there."""
+    def said_at(self, patches: list[Path], touched: list[str], stale: bool) -> Said:
+        """Bring the trees to a state of the series, and compile there what its last patch touched."""
         if stale:
             (self.top / STRANGE).touch()
             self.variants = {variant: self.ready(variant, self.directories, patches, True)
                              for variant in (PLAIN, *ODD)}
         self.lay_all(patches)
         headers = any(name.endswith(".h") for name in touched)
-        return self.jobs(touched, self.users if headers else [], self.variants)
+        return self.run(self.jobs(touched, self.users if headers else [], self.variants))
 
     def steps(self, said: Said) -> list[Step]:
         """The steps of what was said at a patch."""
@@ -353,6 +360,9 @@ def verdict(step: str, mine: Said, before: dict[str, set[str]], broken: set[str]
     seconds = sum(entry[2] for entry in mine.values())
     if not mine:
         return Step(step, SKIP, "; ".join(lacking) or "no touched file is compiled for ARCH=um", seconds=0.0)
+    ended = next((entry[1] for entry in mine.values() if entry[1].startswith(ENDED)), "")
+    if ended:
+        return Step(step, FAIL, f"it was {ended}", "ended", lacking, seconds)
     told: list[str] = []
     failed = [job for job, entry in mine.items() if entry[0] and job not in broken and "kernel-doc" not in job]
     warnings = 0

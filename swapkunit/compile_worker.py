@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs compilers side by side: a JSON list of [id, words] in, {id: [status, output, seconds]} out.
 
-A program of its own, so that it can run inside the sandbox while a kernel is built.
+A program of its own, so that it can run inside the sandbox.
 """
 import json
 import subprocess

@@ -10,18 +10,21 @@ a check that was stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ContextManager
 
 from . import applying, bench, changed_lines, commands, deps, fragments, presubmit_report, session as sessions
 from . import presubmit_steps as steps, sandbox as boxes
 from . import series as inputs
 from .applying import Applied, Base, Outcome
 from .bench import Bench, Tested
+from .compile_ahead import Ahead, Task
 from .compile_checks import STEPS, Checks, users_of
 from .counters import WATCHED, tools_for
 from .coverage import FRAGMENT
@@ -69,6 +72,12 @@ def check(request: CheckRequest) -> PresubmitReport:
         fragments.find(name, CONFIGS)
     sessions.policy_steps(request.run)
     base = applying.base_of(request.run.ksrc, request.run.kernel, request.spec)
+    with contextlib.closing(base):
+        return check_on(base, request)
+
+
+def check_on(base: Base, request: CheckRequest) -> PresubmitReport:
+    """The same, on a base that is at hand."""
     top = request.run.out or default_out(base.kernel, [PLACE])
     layout = Layout(top.absolute())
     with layout.lock():
@@ -108,6 +117,8 @@ class Checker:
         self.reports: dict[int, PatchReport] = {}      # by id() of their patches
         self.box = self.make_box()
         self.bench = self.make_bench(PLAIN, [])
+        self.bases: dict[str, Tested] = {}
+        self.ahead: Ahead | None = None
         self.checks = None if request.depth == QUICK else Checks(
             base.kernel, request.run, top, request.sandbox, self.base_key, self.store, top / "log.txt")
         self.benches = {name: self.make_bench(name, [name]) for name in self.configs()}
@@ -144,34 +155,39 @@ class Checker:
         with tempfile.TemporaryDirectory(prefix="try-", dir=self.top) as scratch:
             outcomes = applying.try_apply(self.kernel.path, self.series.patches, Path(scratch) / "applied")
             self.apply_all(outcomes, Path(scratch))
-        if any(isinstance(outcome, Applied) for outcome in outcomes):
-            self.tested_base()
-            self.prepare_checks()
-        laid: list[Patch] = []
-        before: Tested | None = None
-        todo = list(zip(self.report.patches, self.series.patches, outcomes))
-        if self.request.last_only:
-            laid = [patch for _, patch, outcome in todo[:-1] if isinstance(outcome, Applied)]
-            todo = todo[-1:]
-            before = self.before_last(laid)
-        for report, patch, outcome in todo:
-            if isinstance(outcome, Applied):
-                laid.append(patch)
-                before = self.check_patch(report, patch, laid, before)
-            else:
-                self.add(report, self.checkpatch(patch))
-                self.skip_rest(report, "it does not apply")
-        if self.checks and laid:
-            self.look_at_lines(laid)
+        self.take_through(outcomes)
         return self.finish()
+
+    def take_through(self, outcomes: list[Outcome]) -> None:
+        """All steps but the first."""
+        todo = list(zip(self.report.patches, self.series.patches, outcomes))
+        applied = [patch for _, patch, outcome in todo if isinstance(outcome, Applied)]
+        states = [applied[:number] for number in range(1, len(applied) + 1)]
+        if self.request.last_only:      # the state before it is what it is compared with
+            todo, self.report.patches = todo[-1:], self.report.patches[-1:]
+            states = states[-2:] if isinstance(todo[0][2], Applied) else []
+        if states:
+            self.tested_base()
+        laid = [*states[0]] if len(states) > len(todo) else []
+        with self.going_ahead(states) as self.ahead:
+            before = self.before_last(laid) if laid else None
+            for report, patch, outcome in todo:
+                if isinstance(outcome, Applied):
+                    laid.append(patch)
+                    before = self.check_patch(report, patch, laid, before)
+                else:
+                    self.add(report, self.checkpatch(patch))
+                    self.skip_rest(report, "it does not apply")
+            if self.ahead and all(map(self.builds, laid)):
+                self.progress.at("the series", "coverage of the changed lines")
+                self.ahead.counted()
+        if self.checks:
+            self.look_at_lines(laid)
 
     def before_last(self, laid: list[Patch]) -> Tested | None:
         """What the last patch is compared with, when the others are not looked at themselves."""
-        self.report.patches = self.report.patches[-1:]
-        if not laid:
-            return None
         self.progress.at("the patches before", "build and suites")
-        _, tested = self.compile_and_test(replace(laid[-1], touched=self.series.patches[-1].touched), laid)
+        _, tested = self.compile_and_test(self.series.patches[-1], laid)
         return tested if tested.built else None
 
     def finish(self) -> PresubmitReport:
@@ -184,10 +200,10 @@ class Checker:
         """The base's own results. Raises UntestableKernel, or SwapKunitError when the sandbox was too small for it."""
         self.progress.at("the base", "build and suites")
         earlier = self.bench.known([], []) is not None
-        tested = self.bench.test([], [])
+        tested = self.base_in(self.bench)
         if tested.limit:
             raise SwapKunitError(f"cannot check the series: while its base, Linux {self.kernel.version}, was built and "
-                                 f"tested, {tested.limit}; {advice(tested.limit)}")
+                                 f"tested, {tested.limit}; {boxes.advice(tested.limit)}")
         if not tested.built:
             print("\n".join(tested.said[-40:]), file=sys.stderr)
             raise UntestableKernel(f"cannot check the series: its base, Linux {self.kernel.version}, does not build "
@@ -195,6 +211,12 @@ class Checker:
         self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", found earlier" * earlier,
                                             seconds=self.progress.since()))
         return tested
+
+    def base_in(self, place: Bench) -> Tested:
+        """The base's results there; asked for once, also where the sandbox ended it."""
+        if place.name not in self.bases:
+            self.bases[place.name] = place.test([], [])
+        return self.bases[place.name]
 
     # -- one patch ----------------------------------------------------------
 
@@ -214,7 +236,7 @@ class Checker:
         """The steps of one patch on top of those before it; what its kernel showed."""
         self.add(report, self.checkpatch(patch))
         self.progress.at(self.where(report), "build and suites")
-        base = self.bench.test([], [])
+        base = self.base_in(self.bench)
         compiled, tested = self.compile_and_test(patch, laid)
         self.progress.at(self.where(report), "reading the results")
         self.add(report, steps.builds(tested, base, patch.touched))
@@ -234,10 +256,10 @@ class Checker:
         """The suites under another configuration, and what its kernel reports."""
         self.progress.at(self.where(report), f"suites, {other.name}")
         try:
-            base = other.test([], [])
+            base = self.base_in(other)
             if base.limit:
                 return Step(other.name, SKIP,
-                            f"while the base was built and tested, {base.limit}; {advice(base.limit)}")
+                            f"while the base was built and tested, {base.limit}; {boxes.advice(base.limit)}")
             if not base.built:
                 return Step(other.name, SKIP, "the base does not build or boot in this configuration")
             tested = other.test([one.file for one in laid], patch.touched)
@@ -249,60 +271,56 @@ class Checker:
         return Step(other.name, worst([found, reported]), f"{found.summary}; {reported.summary}", found.cell,
                     found.details + reported.details, self.progress.since(), found.data)
 
+    def last_state(self, laid: list[Patch]) -> changed_lines.State | None:
+        """The state whose lines are looked at; None where the series changes none of the swap files."""
+        if not laid or not {name for patch in laid for name in patch.touched} & set(WATCHED):
+            return None
+        return changed_lines.State(self.make_bench(FRAGMENT, [FRAGMENT]), self.bench, self.kernel.path,
+                                   [patch.file for patch in laid], self.report.out / "source",
+                                   self.report.out / "coverage", tools_for(self.request.run.make_options))
+
     def look_at_lines(self, laid: list[Patch]) -> None:
         """Coverage of what the patches changed, once for all of them, in the last state that builds."""
-        broken = [report for report in self.report.patches
-                  if any(step.name == "build" and step.status == FAIL for step in report.steps)]
-        built = [patch for patch in laid if self.reports[id(patch)] not in broken]
-        pages = self.report.out / "coverage"
-        source = self.report.out / "source"
-        files = [patch.file for patch in laid[:laid.index(built[-1]) + 1]] if built else []
-        touched = {name for patch in laid for name in patch.touched} & set(WATCHED)
-        found, owned = changed_lines.Reached(why_not="no patch builds"), {}
+        while laid and not self.builds(laid[-1]):
+            laid = laid[:-1]
+        state = self.last_state(laid)
         self.progress.at("the series", "coverage of the changed lines")
-        if files and touched:
-            tools = tools_for(self.request.run.make_options)
-            owned = changed_lines.owners(self.kernel.path, files, source)
-            counting = self.make_bench(FRAGMENT, [FRAGMENT])
-            found = changed_lines.reached(counting, self.bench, files, source, pages, tools)
-            self.report.pages = "coverage"
-        spent = self.progress.since() / len(laid)
+        found = changed_lines.reached(state) if state else changed_lines.Reached()
+        owned = state.owners() if state else {}
+        self.report.pages = "coverage" if found.counts else ""
         for number, patch in enumerate(laid, 1):
-            report = self.reports[id(patch)]
-            if report not in self.report.patches:
-                continue
-            step = changed_lines.step_of(number, patch.touched, owned, found, source)
-            report.steps = [other for other in report.steps if other.name != step.name]
-            self.add(report, replace(step, seconds=spent))
+            if self.reports[id(patch)] in self.report.patches and self.builds(patch):
+                step = changed_lines.step_of(number, patch.touched, owned, found, self.report.out / "source")
+                self.add(self.reports[id(patch)], replace(step, seconds=found.seconds / len(laid)))
 
+    def builds(self, patch: Patch) -> bool:
+        """Whether the build of its state did."""
+        step = self.reports[id(patch)].step("build")
+        return step is None or step.status != FAIL
 
     def compile_and_test(self, patch: Patch, laid: list[Patch]) -> tuple[list[Step], Tested]:
-        """The single compilations run beside the build, which keeps one CPU busy."""
-        files = [one.file for one in laid]
-        if self.checks is None:
-            return [], self.bench.test(files, patch.touched)
-        name = self.bench.key(files, "compiled", patch.touched)
-        said = self.store.get(name)
-        if said is not None:
-            return self.checks.steps(said), self.bench.test(files, patch.touched)
-        stale = any(os.path.basename(path).startswith(BUILD_FILES) for one in laid for path in one.touched)
-        with bench.quiet(self.top / "log.txt"):
-            jobs = self.checks.jobs_at(files, patch.touched, stale)
-        with self.checks.running(jobs) as finish:
-            tested = self.bench.test(files, patch.touched)
-            self.progress.at(self.where(patch), "touched files in other configurations")
-            said = self.store.put(name, finish())
-        return self.checks.steps(said), tested
+        """What the single compilations say, which go on beside the build, and what the kernel shows."""
+        tested = self.bench.test([one.file for one in laid], patch.touched)
+        if self.ahead is None:
+            return [], tested
+        self.progress.at(self.where(patch), "touched files in other configurations")
+        return self.ahead.steps(), tested
 
-    def prepare_checks(self) -> None:
-        """The configurations to compile touched files in."""
-        if self.checks is None:
-            return
-        self.progress.at("the base", "other configurations")
+    def going_ahead(self, states: list[list[Patch]]) -> ContextManager[Ahead | None]:
+        """The single compilations at these states of the series, begun."""
+        if self.checks is None or not states:
+            return contextlib.nullcontext()
         touched = list(dict.fromkeys(name for patch in self.series.patches for name in patch.touched))
         headers = [name for name in touched if name.endswith(".h")]
-        with bench.quiet(self.top / "log.txt"):
-            self.checks.prepare(touched, users_of(headers, Layout(self.bench.out).build))
+        return Ahead(self.checks, touched, users_of(headers, Layout(self.bench.out).build),
+                     [self.task(laid) for laid in states], self.last_state(states[-1]), self.top / "log.txt")
+
+    def task(self, laid: list[Patch]) -> Task:
+        """A state to compile at."""
+        files = [one.file for one in laid]
+        touched = (self.series.patches if self.request.last_only else laid)[-1].touched
+        stale = any(os.path.basename(path).startswith(BUILD_FILES) for one in laid for path in one.touched)
+        return Task(files, touched, stale, self.bench.key(files, "compiled", touched))
 
     def checkpatch(self, patch: Patch) -> Step:
         """checkpatch.pl, in the sandbox."""
@@ -325,19 +343,6 @@ class Checker:
     def where(self, patch: PatchReport | Patch) -> str:
         """patch 2 of 3"""
         return f"patch {patch.number} of {patch.total}"
-
-
-def advice(limit: str) -> str:
-    """What to do about a base that the sandbox ended."""
-    if "disk" in limit:
-        return "make room (`swap-kunit clean` removes old builds), or use another disk with --out (make: O=)"
-    if " s in its sandbox" in limit:
-        return "try again when the machine has less to do, or, if you trust the series as your own code, give " \
-               "--no-sandbox (make: SANDBOX=0)"
-    if "machine" in limit:
-        return "end what else takes memory, or have fewer jobs (-j, make: J=)"
-    return "have fewer jobs (-j, make: J=), or, if you trust the series as your own code, give --no-sandbox " \
-           "(make: SANDBOX=0)"
 
 
 # -- the verb ----------------------------------------------------------------

@@ -189,6 +189,19 @@ def describe(made: Sandbox | None) -> str:
             f"processes, {limits.seconds / 60:.0f} min a program")
 
 
+def advice(limit: str) -> str:
+    """What to do about a base that the sandbox ended, by what Watcher said."""
+    if "disk" in limit:
+        return "make room (`swap-kunit clean` removes old builds), or use another disk with --out (make: O=)"
+    if " s in its sandbox" in limit:
+        return "try again when the machine has less to do, or, if you trust the series as your own code, give " \
+               "--no-sandbox (make: SANDBOX=0)"
+    if "machine" in limit:
+        return "end what else takes memory, or have fewer jobs (-j, make: J=)"
+    return "have fewer jobs (-j, make: J=), or, if you trust the series as your own code, give --no-sandbox " \
+           "(make: SANDBOX=0)"
+
+
 def places_of(path: Path) -> list[Path]:
     """A directory by its name; and where its files lie, when it is a farm of links."""
     found = [path]

@@ -102,6 +102,7 @@ def open_session(request: Request) -> Session:
         fragments.find(name, CONFIGS)
     laid = policy_steps(request) or request.patches
     deps.require({**deps.BUILD, **(deps.PATCHES if laid else {}), **toolchain.programs(request.make_options)})
+    toolchain.check(request.make_options)
     if request.ksrc is not None:
         kernel = examine(request.ksrc)
     else:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from typing import Iterable
+
+from .errors import SwapKunitError
 
 
 def from_environment(make_options: list[str]) -> list[str]:
@@ -33,6 +36,15 @@ def compiler(make_options: Iterable[str]) -> str:
 def is_clang(make_options: Iterable[str]) -> bool:
     """Whether clang compiles."""
     return bool(re.search(r"(^|[/ ])clang[^/]*$", compiler(make_options)))
+
+
+def check(make_options: Iterable[str]) -> None:
+    """Raises SwapKunitError when there is no such compiler; to be asked once what is to be had is installed."""
+    asked = compiler(make_options)
+    name = asked.split(" ")[-1]
+    if shutil.which(name) is None:
+        raise SwapKunitError(f"cannot compile with {asked}: there is no program {name} here; install it, or name "
+                             "another with --make-option CC= or LLVM=")
 
 
 def programs(make_options: Iterable[str]) -> dict[str, str]:

@@ -155,7 +155,7 @@ class Bases(Applying):
     def base(self, spec: str) -> applying.Base:
         """The base of a range, let go when the test ends."""
         found = applying.base_of(self.kernel, None, spec)
-        self.addCleanup(found.release)
+        self.addCleanup(found.close)
         return found
 
     def test_range_gives_its_first_commits_parent(self) -> None:
@@ -172,7 +172,7 @@ class Bases(Applying):
     def test_another_base_rewrites_only_what_differs(self) -> None:
         first = self.base("master~1..master")
         stamps = {name: (first.path / name).stat().st_mtime_ns for name in ("mm/swapfile.c", "mm/zswap.c", "Makefile")}
-        first.release()
+        first.close()
         second = self.base("master~2..master")
         changed = [name for name, stamp in stamps.items() if (second.path / name).stat().st_mtime_ns != stamp]
         self.assertEqual((first.path, changed), (second.path, ["mm/swapfile.c"]))
@@ -186,7 +186,7 @@ class Bases(Applying):
         try:
             self.assertEqual(holder.stdout.readline(), "held\n")
             same = self.base("master~1..master")
-            same.release()
+            same.close()
             with self.assertRaisesRegex(SwapKunitError, "another swap-kunit is at work on one; wait for it"):
                 self.base("master~2..master")
         finally:

@@ -100,6 +100,11 @@ class Verdicts(Scratch):
         before = {"no SWAP mm/memory.c": {checks.without_numbers("mm/memory.c:1:1: error: x")}}
         self.assertEqual(self.steps(said, before, {"no SWAP mm/memory.c"})[CONFIGURATIONS].status, PASS)
 
+    def test_what_the_sandbox_ended(self) -> None:
+        found = self.steps({"no SWAP mm/memory.c": [1, f"{checks.ENDED}it took 9.9 GB of memory", 0.0]})
+        self.assertEqual((found[CONFIGURATIONS].status, found[CONFIGURATIONS].cell, found[CONFIGURATIONS].summary),
+                         (FAIL, "ended", "it was ended: it took 9.9 GB of memory"))
+
     def test_what_a_plain_build_says_too_is_told_once(self) -> None:
         said = {name: [0, self.warning.format(9, "b"), 1.0] for name in ("W=1 mm/swapfile.c", "no ZSWAP mm/swapfile.c")}
         found = self.steps(said)

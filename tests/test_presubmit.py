@@ -2,6 +2,7 @@
 """presubmit: a series' way through its steps, on a miniature kernel."""
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import signal
@@ -321,6 +322,7 @@ class Steps(Scratch):
             "Subject: x\nwords  that say why\n\n---\n\ndiff --git a/mm/a.c b/mm/a.c\n--- a/mm/a.c\n+++ b/mm/a.c\n"
             "@@ -7,2 +8,2 @@ int x;\n a\n-b\n+c\n-- \n2.0\n")
         patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "0001.patch", [], "", "")
+        self.enterContext(contextlib.redirect_stdout(io.StringIO()))
         step = steps.checkpatch(patch, self.top)
         self.assertEqual((step.status, step.summary), (WARN, "9 checks"))
         self.assertEqual([line.removesuffix(": CHECK: odd") for line in step.details],

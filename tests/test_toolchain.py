@@ -9,6 +9,7 @@ from unittest import mock
 
 from swapkunit import toolchain
 from swapkunit.build import BuildOptions, build_command, kunit_py, request_digest
+from swapkunit.errors import SwapKunitError
 from swapkunit.fragments import KunitConfig
 from swapkunit.layout import Layout
 
@@ -34,6 +35,11 @@ class Compiler(unittest.TestCase):
             "clang-19": "clang-19", "ld.lld-19": "lld-19", "llvm-ar-19": "llvm-19"})
         self.assertEqual(toolchain.programs(["LLVM=1"]), {"clang": "clang", "ld.lld": "lld", "llvm-ar": "llvm"})
         self.assertEqual(toolchain.programs(["LLVM=/opt/llvm/bin/"]), {})
+
+    def test_one_that_is_not_there(self) -> None:
+        toolchain.check(["CC=ccache gcc"])
+        with self.assertRaisesRegex(SwapKunitError, "with nosuchcc: there is no program nosuchcc here; install it"):
+            toolchain.check(["CC=nosuchcc"])
 
     def test_environment(self) -> None:
         with mock.patch.dict(os.environ, LLVM="-19"):

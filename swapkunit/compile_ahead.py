@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The single compilations of a series, by a process of their own: it goes ahead of the builds, and gives way to them.
+
+    with Ahead(checks, touched, users, tasks, log) as ahead:
+        for _ in tasks:
+            build_and_test()
+            steps = ahead.steps()
+        ahead.counted()
+
+A build leaves one CPU idle while it links, and the suites' kernels do now and then. After the compilations the
+lines are counted that the series changes, for the likely case that all its patches build.
+"""
+from __future__ import annotations
+
+import contextlib
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator
+
+from . import bench, changed_lines, commands, interrupts
+from .changed_lines import State
+from .compile_checks import Checks
+from .errors import SwapKunitError
+from .layout import REPO
+from .presubmit_report import Step
+
+
+@dataclass(frozen=True)
+class Task:
+    """A state of the series. files: its patches; touched: by the last of them; name: of what was said, in the store.
+
+    stale: the patches change how something is compiled.
+    """
+
+    files: list[Path]
+    touched: list[str]
+    stale: bool
+    name: str
+
+
+class Ahead:
+    """Runs tasks in order in another process."""
+
+    def __init__(self, checks: Checks, touched: list[str], users: list[str], tasks: list[Task],
+                 last: State | None, log: Path):
+        self.work = pickle.dumps((checks, touched, users, tasks, last, log))
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Ahead:
+        with interrupts.held():
+            self.process = subprocess.Popen([sys.executable, "-m", __name__], cwd=REPO, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        assert self.process.stdin
+        with contextlib.suppress(BrokenPipeError), self.process.stdin as stdin:     # steps() tells
+            stdin.write(self.work)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process
+        with interrupts.held(), self.process:
+            self.process.terminate()    # it ends what it has started
+
+    def steps(self) -> list[Step]:
+        """The steps of the next task, when they are known. Raises SwapKunitError."""
+        return self._next()
+
+    def counted(self) -> None:
+        """Wait for the lines to be counted: changed_lines.reached() knows them then. Raises SwapKunitError."""
+        self._next()
+
+    def _next(self) -> list[Step]:
+        assert self.process and self.process.stdout and self.process.stderr
+        try:
+            found = pickle.load(self.process.stdout)
+        except (EOFError, pickle.UnpicklingError):
+            said = self.process.stderr.read().decode(errors="replace")
+            raise SwapKunitError("cannot compile the touched files one by one: what does it came to an end: "
+                                 f"{commands.tail(said, 1) or 'it was killed'}; run it again, or use --quick") from None
+        if isinstance(found, SwapKunitError):
+            raise found
+        return found
+
+
+def take(checks: Checks, task: Task) -> list[Step]:
+    """One task's steps."""
+    said = checks.store.get(task.name)
+    if said is None:
+        said = checks.said_at(task.files, task.touched, task.stale)
+        if not checks.ended:
+            checks.store.put(task.name, said)
+    return checks.steps(said)
+
+
+def work(checks: Checks, touched: list[str], users: list[str], tasks: list[Task],
+         last: State | None) -> Iterator[list[Step]]:
+    """The steps of every task, then nothing, when the lines are counted."""
+    checks.prepare(touched, users)
+    for task in tasks:
+        yield take(checks, task)
+    if last:
+        last.owners()
+        changed_lines.reached(last)
+    yield []
+
+
+def main() -> None:
+    """The other process: work on stdin, what it comes to on stdout."""
+    interrupts.catch()
+    out = sys.stdout.buffer
+    *given, log = pickle.load(sys.stdin.buffer)
+    try:
+        with bench.quiet(log), commands.giving_way():
+            for steps in work(*given):
+                pickle.dump(steps, out)
+                out.flush()
+    except SwapKunitError as error:
+        pickle.dump(error, out)
+    except (KeyboardInterrupt, BrokenPipeError):
+        pass
+    interrupts.ignore()
+
+
+if __name__ == "__main__":
+    main()
