@@ -26,11 +26,12 @@ from .compile_checks import Checks
 from .errors import SwapKunitError
 from .layout import REPO
 from .presubmit_report import Step
+from .presubmit_store import key
 
 
 @dataclass(frozen=True)
 class Task:
-    """A state of the series. files: its patches; touched: by the last of them; name: of what was said, in the store.
+    """A state of the series. files: its patches; touched: by the last of them; name: stands for it.
 
     stale: the patches change how something is compiled.
     """
@@ -86,11 +87,12 @@ class Ahead:
 
 def take(checks: Checks, task: Task) -> list[Step]:
     """One task's steps."""
-    said = checks.store.get(task.name)
+    name = key(task.name, checks.to_be_had())
+    said = checks.store.get(name)
     if said is None:
         said = checks.said_at(task.files, task.touched, task.stale)
         if not checks.ended:
-            checks.store.put(task.name, said)
+            checks.store.put(name, said)
     return checks.steps(said)
 
 

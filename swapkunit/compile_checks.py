@@ -219,6 +219,10 @@ class Checks:
         self.broken = {job for job, entry in said.items() if entry[0]}
         self.note(said)
 
+    def to_be_had(self) -> list[str]:
+        """The variants that can be compiled here."""
+        return [variant.name for variant, ready in self.variants.items() if not ready.lacking]
+
     def lay_all(self, patches: list[Path]) -> None:
         """All trees that something is compiled in."""
         trees = {self.tree(variant): variant for variant, ready in self.variants.items() if not ready.lacking}

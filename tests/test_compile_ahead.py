@@ -10,7 +10,7 @@ from pathlib import Path
 from swapkunit.compile_ahead import Ahead, Task
 from swapkunit.errors import SwapKunitError
 from swapkunit.presubmit_report import PASS, Step
-from swapkunit.presubmit_store import Store
+from swapkunit.presubmit_store import Store, key
 
 from .support import Scratch
 
@@ -28,6 +28,10 @@ class FakeChecks:
         """Tells who works."""
         self.pid.write_text(str(os.getpid()))
         self.said += [*touched, *users]
+
+    def to_be_had(self) -> list[str]:
+        """What it compiles in."""
+        return ["plain"]
 
     def said_at(self, _files: list[Path], touched: list[str], _stale: bool) -> dict[str, list]:
         """What compilers said."""
@@ -70,11 +74,11 @@ class CompilingAhead(Scratch):
             found = [ahead.steps()[0].summary for _ in range(3)]
             ahead.counted()
         self.assertEqual(found, ["touched user a", "touched user a ended", "touched user a ended b"])
-        self.assertEqual([self.store.get(name) is not None for name in ("a", "ended", "b")], [True, False, True])
+        self.assertEqual([self.store.get(key(name, ["plain"])) is not None for name in ("a", "ended", "b")], [True, False, True])
         self.assertTrue(self.gone(self.worker()))
 
     def test_what_was_found_earlier_is_not_done_again(self) -> None:
-        Store(self.top / "steps").put("die", {"known": [0, "", 0.0]})
+        Store(self.top / "steps").put(key("die", ["plain"]), {"known": [0, "", 0.0]})
         with self.ahead("die") as ahead:
             self.assertEqual(ahead.steps()[0].summary, "touched user known")
 
