@@ -40,7 +40,10 @@ class Applied:
 
 @dataclass
 class Failed:
-    """A patch that does not: its first such hunk, and what the tree has there ("930: text")."""
+    """A patch that does not: its first such hunk, and what the tree has there ("930: text").
+
+    already: the tree has all of it.
+    """
 
     patch: Patch
     file: str
@@ -51,6 +54,7 @@ class Failed:
     of: int = 0
     others: list[str] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
+    already: bool = False
 
     def where(self) -> str:
         """The hunk as a person finds it in the mail."""
@@ -232,7 +236,7 @@ def which_kernels_take(patches: list[Patch], scratch: Path) -> list[tuple[Kernel
 def diagnose(patch: Patch, scratch: Path, error: laying.DoesNotApply) -> Failed:
     """Find the first hunk that does not fit, and what is in its place."""
     import unidiff      # only here: a machine without it can do all the rest
-    already, rejected, output = rehearse(patch, scratch)
+    already, rejected, output, loosely = rehearse(patch, scratch)
     file, number = rejected[0] if rejected else ("", 0)
     try:
         changed = next((one for one in unidiff.PatchSet(patch.diff) if one.source_file.endswith(f"/{file}")
@@ -242,23 +246,25 @@ def diagnose(patch: Patch, scratch: Path, error: laying.DoesNotApply) -> Failed:
     if already or changed is None or number > len(changed):
         reason = "the tree has this change already" if already else plain_reason(output, error)
         reason = f"hunk {number} does not fit" if number and not already else reason
-        return Failed(patch, file or error.file or next(iter(patch.touched), ""), reason)
+        return Failed(patch, file or error.file or next(iter(patch.touched), ""), reason, already=already)
     hunk = changed[number - 1]
     text = (scratch / file).read_text(errors="surrogateescape").split("\n")
     reason, there = compare(hunk, text, file, patch.suspicions)
-    reason += seems_in_already(changed, text)
+    reason += seems_in_already(changed, text) or loosely
     others = [f"hunk {other} of {name}" for name, other in rejected[1:]]
     return Failed(patch, file, printable(reason), hunk.source_start, printable(header_of(hunk)), number, len(changed),
                   others, there)
 
 
-def rehearse(patch: Patch, scratch: Path) -> tuple[bool, list[tuple[str, int]], str]:
-    """On a copy: whether the patch applies backwards, which hunks are rejected, and git's words."""
+def rehearse(patch: Patch, scratch: Path) -> tuple[bool, list[tuple[str, int]], str, str]:
+    """On a copy: whether the patch applies backwards, which hunks are rejected, git's words, and a
+    word when it would apply with less context."""
     with tempfile.TemporaryDirectory(prefix="rehearse-", dir=scratch.parent) as name:
         copy = Path(name) / "copy"
         shutil.copytree(scratch, copy, symlinks=True)
         env = bare_git(copy)
         already = not commands.run(["git", "apply", "-R", "--check", patch.file.absolute()], cwd=copy, env=env).status
+        loosely = not commands.run(["git", "apply", "-C2", "--check", patch.file.absolute()], cwd=copy, env=env).status
         output = commands.run(["git", "apply", "--reject", "--verbose", "--whitespace=nowarn",
                                patch.file.absolute()], cwd=copy, env=env).output
     file, rejected = "", []
@@ -266,7 +272,7 @@ def rehearse(patch: Patch, scratch: Path) -> tuple[bool, list[tuple[str, int]], 
         file = match["file"] or file
         if match["hunk"]:
             rejected.append((file, int(match["hunk"])))
-    return already, rejected, output
+    return already, rejected, output, "; with less context (git apply -C2) it would fit" if loosely else ""
 
 
 def plain_reason(output: str, error: laying.DoesNotApply) -> str:

@@ -23,8 +23,11 @@ NAMES = re.compile(r"^--- ([^\t\n]*)(?:\t.*)?\n\+\+\+ ([^\t\n]*)(?:\t.*)?\n(?=@@
 GIT_NAMES = re.compile(r"^diff --git (\S+) (\S+)$", re.M)
 TOP_DIRECTORIES = ("mm", "include", "kernel", "fs", "lib", "arch", "block", "drivers", "init", "security", "scripts",
                    "Documentation", "tools", "net", "ipc", "crypto", "io_uring", "virt", "sound", "samples", "rust")
+BARE_NAMES = re.compile(r"^--- \S.*\n\+\+\+ ((?:b/)?\S+).*\n(?!@@ -)", re.M)
 BINARY = re.compile(r"^(?:GIT binary patch|Binary files .* differ)$", re.M)
 SPECIAL = {"120000": "a symbolic link", "160000": "a submodule"}
+SIGNATURE = "-- "       # above what a mail program, or git, puts below a mail
+AFTER_HUNK = re.compile(r"$|-- ?$|_+$|diff |@@ -|--- |Index: |index |From |=+$|\\")
 OVERLAY = re.compile(r"mm/kunit(/|$)|mm/([^/]*_real\.[^/]*|[^/]*\.real|\.kunitconfig)$|"
                      r"\.(kunit|kunitconfig|overlay|src)(/|$)")
 ENTITY = re.compile(r"^[-+ ].*&(?:lt|gt|amp|quot|nbsp);", re.M)
@@ -36,6 +39,9 @@ class DamagedDiff(Exception):
 
 def trimmed(diff: str) -> str:
     """diff up to the end of its last hunk. Raises DamagedDiff when a hunk is not what it says."""
+    bare = BARE_NAMES.search(diff)
+    if bare and "@@ -" not in diff:
+        raise DamagedDiff(f"it has no hunk, no line @@ -.. +.. @@, for {bare[1]}")
     lines = diff.removesuffix("\n").split("\n")
     number = end = 0
     while number < len(lines):
@@ -43,6 +49,7 @@ def trimmed(diff: str) -> str:
         number += 1
         if match:
             number = end = hunk_end(lines, number, int(match[1] or 1), int(match[2] or 1))
+            check_end(lines, number)
         elif HEADING.match(lines[number - 1]):
             end = number
     return "\n".join(lines[:end]) + "\n" if end else ""
@@ -52,25 +59,56 @@ def hunk_end(lines: list[str], start: int, old: int, new: int) -> int:
     """The line after a hunk of old and new lines. Raises DamagedDiff."""
     number = start
     while old or new:
-        if number >= len(lines):
-            raise DamagedDiff(f"it ends in the middle of the hunk {lines[start - 1]}")
+        if number >= len(lines) or lines[number] in (SIGNATURE, "_"):
+            raise DamagedDiff(miscounted(lines, start, number) or
+                              f"it ends in the middle of the hunk {lines[start - 1]}")
         kind = lines[number][:1]
         old -= kind in (" ", "", "-")
         new -= kind in (" ", "", "+")
         if kind not in (" ", "", "-", "+", "\\") or min(old, new) < 0:
-            raise DamagedDiff(f"line {number - start + 1} of the hunk {lines[start - 1]} "
-                              + guess(lines[number], "-- " in lines[start:number]))
+            raise DamagedDiff(miscounted(lines, start, number) or
+                              f"line {number - start + 1} of the hunk {lines[start - 1]} {guess(lines, start, number)}")
         number += 1
     return number + (number < len(lines) and lines[number].startswith("\\"))
 
 
-def guess(line: str, signed: bool) -> str:
-    """What may have happened to a line that does not belong in its hunk; signed: a signature came before it."""
-    if signed or line[:1] in (" ", "", "-", "+", "\\"):
+def check_end(lines: list[str], number: int) -> None:
+    """Refuse a hunk that goes on at line number, after all the lines its header tells of. Raises DamagedDiff."""
+    line = lines[number] if number < len(lines) else ""
+    if re.match(r"\+(?!\+\+ )|-(?![-\s]|$)", line):
+        start = next(at for at in range(number, 0, -1) if HUNK.match(lines[at - 1]))
+        raise DamagedDiff(miscounted(lines, start, number) or f"'{line[:40]}' comes after the last line of the hunk "
+                          f"{lines[start - 1]}")
+
+
+def miscounted(lines: list[str], start: int, number: int) -> str:
+    """Says so when the hunk from start on is whole, but not of the size its header tells; number: the line in doubt."""
+    end = next((at for at in range(start, len(lines)) if lines[at] == SIGNATURE or not re.match(r"[-+ \\]|$", lines[at])
+                or re.match(r"--- \S", lines[at])), len(lines))
+    while end > start and not lines[end - 1]:
+        end -= 1
+    kinds = [line[:1] or " " for line in lines[start:end]]
+    told = HUNK.match(lines[start - 1])
+    old, new = (sum(kind in (" ", sign) for kind in kinds) for sign in "-+")
+    following = lines[end] if end < len(lines) else ""
+    cut_off = end == len(lines) and old <= int(told[1] or 1) and new <= int(told[2] or 1)
+    if cut_off or number > end or not AFTER_HUNK.match(following):
+        return ""
+    return (f"the hunk {lines[start - 1]} has {old} old and {new} new lines: it was edited by hand "
+            "(recountdiff of patchutils puts the numbers right), or lines were lost or joined")
+
+
+def guess(lines: list[str], start: int, number: int) -> str:
+    """What may have happened to line number, which does not belong in the hunk that starts at start."""
+    line, hunk = lines[number], lines[start:number + 12]
+    if SIGNATURE in lines[start:number] or line[:1] in (" ", "", "-", "+", "\\"):
         return f"is not part of it, '{line[:40]}': lines were lost or joined above it"
     if line.startswith(">"):
         return f"is quoted, '{line[:40]}': the mail is a reply"
-    return f"starts with no ' ', '+' or '-': '{line[:40]}': the mail program wrapped a long line"
+    cause = "the mail program wrapped a long line"
+    if not any(re.match(r" ", text) for text in hunk):
+        cause = "the space before each line of context is lost, as on some web pages"
+    return f"starts with no ' ', '+' or '-': '{line[:40].strip()}': {cause}"
 
 
 def suspicions(diff: str, flowed: bool = False) -> list[str]:

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mails as people keep them, taken apart by git: mailsplit and mailinfo do the decoding.
 
-What git needs and a saved mail often lacks is put right before: a subject that an
-archive moved into the body, junk above the header, a transfer encoding whose header
-is lost (or whose header is still there, while the text is decoded already).
+What git needs and a saved mail often lacks is put right before, by archives.
 """
 from __future__ import annotations
 
-import base64
-import binascii
-import email
+import bz2
 import email.errors
 import email.header
 import email.parser
@@ -17,29 +13,21 @@ import email.policy
 import email.utils
 import gzip
 import io
+import lzma
 import os
 import re
 import tempfile
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import commands
+from . import archives, commands
 from .errors import SwapKunitError
 
 LARGEST = 64 << 20      # bytes of one file, unpacked
-JUNK_LINES = 40         # so many lines may stand above a header or a subject
-HEADER = re.compile(rb"[!-9;-~]+[ \t]*:|>?From ")
-SUBJECT_HEADER = re.compile(rb"(?i)^\W*subject\W*:")
-TITLE = re.compile(rb"(?i)^\W{0,4}\[[^\]\n]*\b(?:PATCH|RFC)[^\]\n]*\]\s*\S")
-BYLINE = re.compile(rb"^\[([^\]\n]+)\]\s*$")
-QUEUED = re.compile(rb"(?s)\nThe patch titled\n.*?\n-{40,}\n(?=From: )")
-SHOWN = re.compile(rb"commit [0-9a-f]{7,40}\b.*\n(?:Merge: .*\n)?Author: (.*)\n(?:.*\n)*?\n((?: {4}.*\n|\n)+)")
-LORE_PAGE = re.compile(rb"(?s)\A.*?^From: (.*?) @ \d{4}-.*?^ *To: [^\n]*\n", re.M)
-DIFF_STARTS = re.compile(rb"^(?:diff --git |--- \S|Index: )", re.M)
+PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 DIFF = re.compile(r"^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*\n@@ .*)$", re.M)
 ENCODED_WORD = re.compile(rb"=\?[^?\s]*\?[qQbB](?:\?|$)", re.M)
-ENCODED = re.compile(rb"=[0-9A-F]{2}|=\r?$", re.M)
-BARE_EQUAL = re.compile(rb"=(?![0-9A-F]{2}|\r?$)", re.M)
 
 
 @dataclass
@@ -72,11 +60,15 @@ def read_mails(files: list[Path], work: Path) -> list[Mail]:
 
 def expand(path: Path) -> list[Path]:
     """path, or the files of a directory (a maildir too) in the order of their names."""
-    if not path.is_dir():
-        return [path]
-    parts = [path / name for name in ("cur", "new") if (path / name).is_dir()] or [path]
-    found = [entry for part in parts for entry in part.iterdir()
-             if entry.is_file() and not entry.name.startswith(".")]
+    try:
+        if not path.is_dir():
+            return [path]
+        parts = [path / name for name in ("cur", "new") if (path / name).is_dir()] or [path]
+        found = [entry for part in parts for entry in part.iterdir()
+                 if entry.is_file() and not entry.name.startswith(".")]
+    except OSError as error:
+        raise SwapKunitError(f"cannot read patches from {path}: {error.strerror}; give mails, an mbox, or patches "
+                             "of git format-patch") from error
     if not found:
         raise SwapKunitError(f"cannot read patches from {path}: the directory has no files in it; give mails, "
                              "an mbox, or patches of git format-patch")
@@ -85,15 +77,18 @@ def expand(path: Path) -> list[Path]:
 
 
 def content(path: Path) -> bytes:
-    """What is in a file, gunzipped. Raises SwapKunitError."""
+    """What is in a file, unpacked. Raises SwapKunitError."""
     asked = f"cannot read patches from {path}"
     try:
+        if is_named_pipe(path):
+            raise SwapKunitError(f"{asked}: it is a named pipe; give a file, or - for stdin")
         with open(0 if str(path) == "-" else path, "rb", closefd=str(path) != "-") as file:
             data = file.read(LARGEST + 1)
-        if data.startswith(b"\x1f\x8b"):
-            with gzip.open(io.BytesIO(data)) as packed:
-                data = packed.read(LARGEST + 1)
-    except (OSError, EOFError) as error:
+        for magic, unpack in PACKED.items():
+            if data.startswith(magic):
+                with unpack(io.BytesIO(data)) as packed:
+                    data = packed.read(LARGEST + 1)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise SwapKunitError(f"{asked}: {getattr(error, 'strerror', None) or error}; give a mail, an mbox, or "
                              "a patch of git format-patch") from error
     if len(data) > LARGEST:
@@ -107,19 +102,34 @@ def content(path: Path) -> bytes:
     return data
 
 
+def is_named_pipe(path: Path) -> bool:
+    """Whether a read of path may wait for ever; the pipes of a shell's <(..) are in /dev/fd."""
+    return path.is_fifo() and path.absolute().parts[1] not in ("dev", "proc")
+
+
 def split(data: bytes, source: str, work: Path, start: int = 0) -> list[Mail]:
     """The mails in data, by git mailsplit and mailinfo. Raises SwapKunitError."""
+    if archives.on_one_line(data):
+        raise SwapKunitError(f"cannot find a patch in {source}: its lines are joined to one, as on some web pages; "
+                             "save the raw mail")
     work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mails-", dir=work) as name:
         top = Path(name)
-        whole = top / "mbox"
-        whole.write_bytes(data if data.lstrip().startswith(b"From ") else prepared(data))
-        done = commands.run(["git", "mailsplit", "-d6", f"-o{top}", "-b", "--", whole], cwd=top, env=bare_git(top))
-        if done.status:
-            raise SwapKunitError(f"cannot take the mails in {source} apart: {commands.tail(done.output, 1)}; "
-                                 "give it as an mbox, or one mail a file")
-        parts = sorted(path for path in top.iterdir() if path.name.isdigit())
-        return [decode(part, source, start + number) for number, part in enumerate(parts)]
+        parts = mbox(data, source, top) if data.lstrip().startswith(b"From ") else [
+            archives.dedented(data.replace(b"\r\n", b"\n"))]
+        raw = [one for part in parts for one in archives.enclosed(part)]
+        return [decode(one, top / "one", source, start + number) for number, one in enumerate(raw)]
+
+
+def mbox(data: bytes, source: str, top: Path) -> list[bytes]:
+    """The mails of an mbox, by git mailsplit, which writes into top. Raises SwapKunitError."""
+    whole = top / "mbox"
+    whole.write_bytes(data)
+    done = commands.run(["git", "mailsplit", "-d6", f"-o{top}", "-b", "--", whole], cwd=top, env=bare_git(top))
+    if done.status:
+        raise SwapKunitError(f"cannot take the mails in {source} apart: {commands.tail(done.output, 1)}; "
+                             "give it as an mbox, or one mail a file")
+    return [path.read_bytes() for path in sorted(top.iterdir()) if path.name.isdigit()]
 
 
 def bare_git(cwd: Path) -> dict[str, str]:
@@ -132,14 +142,15 @@ def bare_git(cwd: Path) -> dict[str, str]:
 # -- one mail ----------------------------------------------------------------
 
 
-def decode(path: Path, source: str, position: int) -> Mail:
-    """The mail in path, by git mailinfo. Raises SwapKunitError."""
-    raw = prepared(path.read_bytes())
+def decode(raw: bytes, path: Path, source: str, position: int) -> Mail:
+    """A mail, by git mailinfo; path is for its use. Raises SwapKunitError."""
+    raw = archives.prepared(raw)
     message, rest = path.with_suffix(".message"), path.with_suffix(".rest")
-    for encoding, text in (("--encoding=UTF-8", raw), ("-n", raw),      # -n: as it is, when the charset is unknown
+    scissors = "--scissors" if archives.cut_below(raw) else "--no-scissors"
+    for encoding, text in (("-u", raw), ("-n", raw),                    # -n: as it is, when the charset is unknown
                            ("-n", ENCODED_WORD.sub(b"", raw))):         # words that are not in the charset they name
         path.write_bytes(text)
-        done = mailinfo(path, "-k", "--quoted-cr=strip", encoding, message, rest)
+        done = mailinfo(path, "-k", "--quoted-cr=strip", scissors, encoding, message, rest)
         if not done.status:
             break
     else:
@@ -164,7 +175,7 @@ def text_of(path: Path) -> str:
 
 def assemble(raw: bytes, told: str, message: str, rest: str, source: str, position: int) -> Mail:
     """A Mail of what mailinfo told (Author:, Email:, Subject:, Date:) and wrote."""
-    fields = dict(line.split(": ", 1) for line in told.splitlines() if ": " in line)
+    fields = dict(line.split(": ", 1) for line in reversed(told.splitlines()) if ": " in line)
     header = email.parser.BytesParser(policy=email.policy.compat32).parsebytes(raw, headersonly=True)
     match = DIFF.search(rest)
     diff = rest[match.start():] if match else ""
@@ -207,119 +218,3 @@ def author_of(fields: dict[str, str], header: email.message.Message, message: st
         masked = address if " " in address else "unknown"
         address = next((where for who, where in signed if who.casefold() == wanted), masked)
     return f"{name or address} <{address}>"
-
-
-# -- what archives do to mails -----------------------------------------------
-
-
-def prepared(raw: bytes) -> bytes:
-    """raw with a header that git mailinfo understands, and a transfer encoding that is true."""
-    raw = text_part(raw.lstrip(b"\xef\xbb\xbf \t\r\n"))
-    queued, shown = QUEUED.search(raw), SHOWN.match(raw)
-    if queued:                      # a patch taken into a queue, mailed with a word about it
-        raw = raw[queued.end():]
-    if shown:                       # git show, or git log -p
-        text = re.sub(rb"(?m)^    ", b"", shown[2])
-        raw = b"From: " + shown[1] + b"\nSubject: " + text + raw[shown.end():]
-    if raw.startswith(b"From "):
-        first, _, rest = raw.partition(b"\n")
-        return first + b"\n" + with_encoding(with_subject(rest))
-    return with_encoding(with_subject(raw))
-
-
-def text_part(raw: bytes) -> bytes:
-    """Of a mail that is there as text and as HTML, the text."""
-    if not re.search(rb"(?im)^content-type:\s*multipart/alternative", raw.partition(b"\n\n")[0]):
-        return raw
-    mail = email.message_from_bytes(raw)
-    text = next((part for part in mail.walk() if part.get_content_type() == "text/plain"), None)
-    if text is None:
-        return raw
-    for name in ("Content-Type", "Content-Transfer-Encoding"):
-        del mail[name]
-        if name in text:
-            mail[name] = text[name]
-    mail.set_payload(text.get_payload())
-    return mail.as_bytes(unixfrom=raw.startswith(b"From "))
-
-
-def with_subject(raw: bytes) -> bytes:
-    """A mail whose subject stands in the body or below junk gets it into its header."""
-    lines = raw.split(b"\n")
-    end = header_end(lines)
-    if any(SUBJECT_HEADER.match(line) for line in lines[:end]) and HEADER.match(lines[0]):
-        return raw
-    number = next((number for number, line in enumerate(lines[:JUNK_LINES])
-                   if SUBJECT_HEADER.match(line) or TITLE.match(line)), None)
-    diff = DIFF_STARTS.search(raw)
-    if number is None or (diff and raw[:diff.start()].count(b"\n") < number):
-        return raw if end else b"Subject: \n\n" + raw
-    if SUBJECT_HEADER.match(lines[number]):
-        return below_junk(lines, number)
-    title = re.sub(rb"^[^\[]*", b"", lines[number]).strip()
-    kept = [line for line in lines[:end] if line.strip()]
-    author, body = byline(lines[number + 1:])
-    page = LORE_PAGE.match(b"\n".join(body[:JUNK_LINES]))
-    if page:
-        author, body = page[1], b"\n".join(body)[page.end():].split(b"\n")
-    if author and not any(line.lower().startswith(b"from:") for line in kept):
-        kept.append(b"From: " + author)
-    return b"\n".join([*kept, b"Subject: " + title, b"", *body])
-
-
-def header_end(lines: list[bytes]) -> int:
-    """How many of the first lines are a header; 0: there is none."""
-    for number, line in enumerate(lines):
-        if not HEADER.match(line) and not (number and line[:1] in (b" ", b"\t")):
-            return number if not line.strip() else 0
-    return 0
-
-
-def below_junk(lines: list[bytes], number: int) -> bytes:
-    """The header around line number ("Subject: .."), bullets of a web page dropped from it."""
-    start = number
-    while start and lines[start - 1].strip() and re.match(rb"\W*[A-Za-z-]+\W*:", lines[start - 1]):
-        start -= 1
-    header, rest = [], lines[start:]
-    while rest and rest[0].strip():
-        header.append(re.sub(rb"^\W*([A-Za-z-]+)\W*?:\W*?[ \t]", rb"\1: ", rest.pop(0)))
-    return b"\n".join([*header, *(rest or [b""])])
-
-
-def byline(lines: list[bytes]) -> tuple[bytes, list[bytes]]:
-    """The author an archive put below the title as "[Name <address>]", and the lines without it."""
-    for number, line in enumerate(lines[:4]):
-        match = BYLINE.match(line)
-        if match:
-            return match[1].strip(), lines[number + 1:]
-        if line.strip():
-            break
-    return b"", lines
-
-
-def with_encoding(raw: bytes) -> bytes:
-    """Say quoted-printable or base64 where the text is, and do not where it is not; format=flowed as well."""
-    head, blank, body = re.match(rb"(?s)(.*?)(\r?\n\r?\n|\Z)(.*)", raw).groups()
-    if re.search(rb"(?im)^content-type:\s*multipart", head):
-        return raw
-    if DIFF_STARTS.search(body) and re.search(rb"(?m)^ [^ ]", body):    # a flowed text has no such line
-        head = re.sub(rb"(?i);\s*format=\"?flowed\"?", b"", head)
-    told = re.search(rb"(?im)^content-transfer-encoding:[ \t]*(\S*).*\n?", head)
-    true = encoding_of(body)
-    if told and told[1].lower() in (b"quoted-printable", b"base64") and told[1].lower() != true:
-        head = head[:told.start()] + head[told.end():]
-    if true and (not told or told[1].lower() != true):
-        head += b"\nContent-Transfer-Encoding: " + true
-    return head.rstrip(b"\r\n") + (blank or b"\n\n") + body
-
-
-def encoding_of(body: bytes) -> bytes:
-    """What body is encoded with, from its looks: C code has signs of equality with spaces around them."""
-    if DIFF_STARTS.search(body):
-        return b"quoted-printable" if ENCODED.search(body) and not BARE_EQUAL.search(body) else b""
-    if re.fullmatch(rb"[A-Za-z0-9+/=\s]+", body) and len(body) > 60:
-        try:
-            return b"base64" if DIFF_STARTS.search(base64.b64decode(body)) else b""
-        except binascii.Error:
-            return b""
-    return b"quoted-printable" if ENCODED.search(body) and not BARE_EQUAL.search(body) else b""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import unidiff
 
 SHOWN = 5       # lines of the tree around the place
+LONG = 20       # characters of a line that is not there by chance
+ALIKE = 0.8     # of two lines, as difflib counts
 
 
 def header_of(hunk: unidiff.Hunk) -> str:
@@ -25,38 +27,71 @@ def compare(hunk: unidiff.Hunk, text: list[str], file: str, suspicions: list[str
     result = [line.value.rstrip("\n") for line in hunk if not line.is_removed]
     if find(result, text) is not None:
         return "the tree has the change of this hunk already", []
+    why = f" ({'; '.join(suspicions)}: save the raw mail)" if suspicions else ""
     place = find([squeeze(line) for line in wanted], [squeeze(line) for line in text])
     if place is not None:
-        why = f" ({'; '.join(suspicions)})" if suspicions else ""
         return f"it fits but for the white space{why}", numbered(text, place)
+    same = evened if suspicions else str        # white space that was changed on the way is no difference
+    reason, where = difference(hunk, [same(line) for line in wanted], [same(line) for line in text], file)
+    return reason + why, numbered(text, where) if where is not None else []
+
+
+def difference(hunk: unidiff.Hunk, wanted: list[str], text: list[str], file: str) -> tuple[str, int | None]:
+    """Where wanted and text part, and the line of text to show."""
     lacking = lacking_function(hunk.section_header, text)
     telling_lines = sum(map(telling, wanted))
     first, last = function_span(hunk.section_header, text)
     place, score = nearest(wanted, text, hunk.source_start, first, last)
-    if not score:
-        place, score = nearest(wanted, text, hunk.source_start, 0, len(text))
+    if not score and last - first < len(text):
+        other, there = nearest(wanted, text, hunk.source_start, 0, len(text))
+        place, score = (other, there) if there * 2 > telling_lines else (first, 0)
+        if not score:
+            return f"{function_name(hunk.section_header, text)}() has none of the lines this hunk wants", first
     if not score or (lacking and score * 2 < telling_lines):
-        return lacking or f"{file} has none of the lines this hunk wants", []
+        return lacking or f"{file} has none of the lines this hunk wants", None
     reason, where = first_difference(wanted, text, place)
     reason += f" ({score} of its {telling_lines} lines are there)"
-    return "; ".join(part for part in (lacking, reason) if part), numbered(text, where)
+    return "; ".join(part for part in (lacking, reason) if part), where
 
 
 def seems_in_already(changed: Iterable[unidiff.Hunk], text: list[str]) -> str:
     """Says so when text has nearly all lines that a patch adds to it, and those it removes no more."""
     have = Counter(squeeze(line) for line in text if telling(line))
-    added = [squeeze(line.value) for hunk in changed for line in hunk if line.is_added and telling(line.value)]
-    removed = [squeeze(line.value) for hunk in changed for line in hunk if line.is_removed and telling(line.value)]
-    there = sum((Counter(added) & have).values())
-    left = sum((Counter(removed) - Counter(added) & have).values())
-    if len(added) < 3 or there * 10 < len(added) * 6 or left:
+    hunks = list(changed)
+    added = [squeeze(line.value) for hunk in hunks for line in hunk if line.is_added and telling(line.value)]
+    removed = [squeeze(line.value) for hunk in hunks for line in hunk if line.is_removed and telling(line.value)]
+    there = (Counter(added) & have).total()
+    if not added or (Counter(removed) - Counter(added) & have):
         return ""
-    return f"; it seems to be in this tree already: {there} of the {len(added)} lines it adds are"
+    if len(added) < 3:      # so few may be there by chance
+        sure = removed and there == len(added) and all(len(line) >= LONG for line in added)
+        return "; it seems to be in this tree already: what it adds is there, what it removes is not" if sure else ""
+    alike = there + (0 if removed else sum(much_like(hunk, have, text) for hunk in hunks))
+    if alike * 10 < len(added) * 6:
+        return ""
+    more = ", or lines much like them" if alike > there else ""
+    return f"; it seems to be in this tree already: {alike} of the {len(added)} lines it adds are{more}"
+
+
+def much_like(hunk: unidiff.Hunk, have: Counter[str], text: list[str]) -> int:
+    """How many of the lines a hunk adds are not in text as they are, but in the function nearly so."""
+    first, last = function_span(hunk.section_header, text)
+    if last - first == len(text):
+        return 0
+    near = [squeeze(line) for line in text[first:last] if telling(line)]
+    added = [squeeze(line.value) for line in hunk if line.is_added and telling(line.value)]
+    return sum(1 for line in added if line not in have and len(line) >= LONG
+               and (any(line in other for other in near) or difflib.get_close_matches(line, near, 1, ALIKE)))
 
 
 def squeeze(line: str) -> str:
     """A line without its white space."""
     return "".join(line.split())
+
+
+def evened(line: str) -> str:
+    """A line with one space, or one tab at its start, for any white space."""
+    return "\t" * line[:1].isspace() + " ".join(line.split())
 
 
 def telling(line: str) -> bool:
@@ -74,17 +109,25 @@ def find(wanted: list[str], text: list[str]) -> int | None:
 
 def lacking_function(heading: str, text: list[str]) -> str:
     """Says so when text has no function of the name in a hunk's heading."""
+    name = function_name(heading, text)
+    return f"this tree has no {name}() there" if name and not any(f"{name}(" in line for line in text) else ""
+
+
+def function_name(heading: str, text: list[str]) -> str:
+    """The function in a hunk's heading, which diff -p cuts off after 40 characters; "" for none."""
     match = re.search(r"(\w+)\(", heading or "")
-    if not match or any(f"{match[1]}(" in line for line in text):
-        return ""
-    return f"this tree has no {match[1]}() there"
+    if match:
+        return match[1]
+    cut = re.search(r"\b\w{4,}$", heading or "")
+    whole = (re.match(rf"\w[^;]*\b({cut[0]}\w*)\(", line) for line in text) if cut and len(heading) > 35 else ()
+    return next((found[1] for found in whole if found), "")
 
 
 def function_span(heading: str, text: list[str]) -> tuple[int, int]:
     """The lines of the function a hunk's heading names; all lines when it is not found."""
-    match = re.search(r"(\w+)\(", heading or "")
+    name = function_name(heading, text)
     starts = [number for number, line in enumerate(text)
-              if match and re.match(rf"\w[^;]*\b{match[1]}\([^;]*$", line)]
+              if name and re.match(rf"\w[^;]*\b{name}\([^;]*$", line)]
     for start in reversed(starts):
         end = next((number for number in range(start, len(text)) if text[number] == "}"), None)
         if end:
@@ -124,8 +167,9 @@ def first_difference(wanted: list[str], text: list[str], place: int) -> tuple[st
         if kind != "equal" and 0 < first < len(wanted):
             before = next((line for line in reversed(wanted[:first]) if telling(line)), "")
             after = next((line for line in wanted[first:] if telling(line)), "")
-            return (f"the tree has other lines between '{before.strip()}' and '{after.strip()}'",
-                    begin + max(where - 1, 0))
+            place = f"between '{before.strip()}' and '{after.strip()}'" if before and after else \
+                f"after '{before.strip()}'" if before else f"before '{after.strip()}'"
+            return f"the tree has other lines {place}", begin + max(where - (1 if after else 3), 0)
     return "its lines are there, but not in this order", place
 
 

@@ -31,13 +31,10 @@ def lines(number: int, word: str) -> str:
 
 
 def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> Step:
-    """Whether it applies; elsewhere: the other known kernels that take it."""
+    """Whether it applies; elsewhere: what the other known kernels say to it."""
     if isinstance(outcome, Failed):
         reason, *rest = outcome.lines()
-        others = f"it does apply to {', '.join(elsewhere)}" if elsewhere else \
-            "it applies to none of the other kernels known here"
-        told = [reason, others, *rest]
-        return Step("applies", FAIL, f"it does not: {outcome.where()}", "no", told)
+        return Step("applies", FAIL, f"it does not: {outcome.where()}", "no", [reason, *elsewhere, *rest])
     if patch.suspicions:
         return Step("applies", WARN, "it does, but " + "; ".join(patch.suspicions), details=outcome.moved)
     return Step("applies", PASS, "it does" + (", moved" if outcome.moved else ""), "moved" if outcome.moved else "",
@@ -45,10 +42,24 @@ def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> St
 
 
 def kernels_that_take(patches: list[Patch], scratch: Path, besides: Kernel) -> list[list[str]]:
-    """For each patch the known kernels, besides this one, to which it applies after those before it."""
+    """For each patch, to which of the known kernels besides this one it applies after those before it."""
     found = [(f"Linux {kernel.version}", outcomes) for kernel, outcomes in
              applying.which_kernels_take(patches, scratch) if kernel.path != besides.path]
-    return [[name for name, outcomes in found if isinstance(outcomes[place], Applied)] for place in range(len(patches))]
+    return [said_elsewhere(found, place) for place in range(len(patches))]
+
+
+def said_elsewhere(found: list[tuple[str, list[Applied | Failed]]], place: int) -> list[str]:
+    """What the kernels found say to the patch at place. That it applies there is no more than that."""
+    takers, having = [], []
+    for name, outcomes in found:
+        lacking = [str(one.patch.number) for one in outcomes[:place] if isinstance(one, Failed)]
+        if isinstance(outcomes[place], Applied):
+            takers.append(name + (f" without patch {', '.join(lacking)} of the series" if lacking else ""))
+        elif outcomes[place].already:
+            having.append(name)
+    told = [f"it does apply to {', '.join(takers)}, where it was not built" if takers else
+            "it applies to none of the other kernels known here"]
+    return told + ([f"it is in {', '.join(having)} already"] if having else [])
 
 
 # -- checkpatch --------------------------------------------------------------

@@ -13,6 +13,8 @@ from swapkunit.errors import SwapKunitError
 from .support import REPO, Scratch, fingerprint, git, make_kernel, write
 from .test_series import SWAPFILE, repository
 
+HEADING = "static int swap_thing(struct page *page)"
+
 
 class Applying(Scratch):
     """A tree, and patches made by diff."""
@@ -95,6 +97,66 @@ class Outcomes(Applying):
         self.assertIn("it seems to be in this tree already: 5 of the 5 lines it adds are", reason)
         self.assertNotIn("seems", self.failure(self.patch(
             f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n{hunk.replace('new_line', 'other')}")).reason)
+
+    def function(self, *lines: str) -> None:
+        """Give the tree a function, far down."""
+        body = "".join(f"\t{line}\n" for line in lines)
+        write(self.kernel / "mm/swapfile.c", f"{SWAPFILE}static int swap_thing(struct page *page)\n{{\n{body}}}\n")
+
+    def hunk(self, heading: str, *lines: str) -> series.Patch:
+        """A patch of one hunk."""
+        old, new = (sum(line[:1] in (" ", sign) for line in lines) for sign in "-+")
+        return self.patch(f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -3,{old} +3,{new} @@ {heading}\n"
+                          + "".join(f"{line}\n" for line in lines))
+
+    def test_change_that_the_tree_has_in_a_later_form(self) -> None:
+        self.function("prepare();", "struct inode *inode = area->file->host;",
+                      "if (likely(area->flags & (DISK | FILE)))", "if (is_congested(inode))", "goto skip;",
+                      "proceed();")
+        added = ("+\tinode = area->file->host;", "+\tif (area->flags & (DISK | FILE))", "+\tif (is_congested(inode))")
+        found = self.failure(self.hunk(HEADING, " \tprepare();", *added, " \tproceed();"))
+        self.assertIn("already: 3 of the 3 lines it adds are, or lines much like them", found.reason)
+        removed = "-\tinode = area->path->host;"
+        found = self.failure(self.hunk(HEADING, " \tprepare();", removed, *added, " \tproceed();"))
+        self.assertNotIn("seems", found.reason, "a line like the one that goes tells nothing")
+
+    def test_single_line_that_the_tree_has(self) -> None:
+        self.function("prepare();", "folio_add_anon_rmap_pte(folio, page);", "other();")
+        change = ("-\tpage_add_anon_rmap(page);", "+\tfolio_add_anon_rmap_pte(folio, page);")
+        found = self.failure(self.hunk(HEADING, " \tprepare();", *change, " \tproceed();"))
+        self.assertIn("what it adds is there, what it removes is not", found.reason)
+        self.function("prepare();", "folio_add_anon_rmap_pte(folio, page);", "page_add_anon_rmap(page);")
+        found = self.failure(self.hunk(HEADING, " \tprepare();", *change, " \tproceed();"))
+        self.assertNotIn("seems", found.reason)
+
+    def test_function_without_any_of_the_lines(self) -> None:
+        self.function("one();", "two();")
+        for heading in (HEADING, "static struct a_rather_long_name *swap_thi"):
+            found = self.failure(self.hunk(heading, " \tthree();", "-\tfour();", " \tint line_99 = 99;", " \tfive();"))
+            self.assertEqual(found.reason, "swap_thing() has none of the lines this hunk wants")
+            self.assertEqual(found.there[0], "101: static int swap_thing(struct page *page)")
+
+    def test_other_lines_at_the_end(self) -> None:
+        self.function("one();", "two();")
+        patch = self.hunk("", " \tone();", "-\ttwo();", "+\tthree();", " }", " ", " /*")
+        found = self.failure(patch)
+        self.assertIn("the tree has other lines after 'two();'", found.reason)
+        self.assertIn("104: \ttwo();", found.there)
+
+    def test_less_context_would_do(self) -> None:
+        lines = [f" int line_{number} = {number};" for number in range(51, 57)]
+        patch = self.hunk("", " int changed = 50;", *lines[:2], "+int more;", *lines[2:5])
+        self.assertIn("with less context (git apply -C2) it would fit", self.failure(patch).reason)
+        patch = self.hunk("", " int changed = 50;", " int changed = 51;", *lines[1:2], "+int more;", *lines[2:5])
+        self.assertNotIn("less context", self.failure(patch).reason)
+
+    def test_what_the_mail_suffered_is_told(self) -> None:
+        self.function("one(a,\tb);", "two(&a);", "other();")
+        patch = self.hunk(HEADING, "         one(a,  b);", "-        two(&a);", "+        two(&b);",
+                          "         three();")
+        found = self.failure(patch)
+        self.assertIn("it wants 'three();'", found.reason)
+        self.assertIn("(its tabs have become spaces: save the raw mail)", found.reason)
 
     def test_lacking_function(self) -> None:
         hunk = ("@@ -3,3 +3,4 @@ static int swap_thing(struct page *page)\n"
