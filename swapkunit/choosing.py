@@ -13,7 +13,7 @@ from .mails import Mail
 PREFIX = re.compile(r"^\s*(?:(?P<reply>re|aw|fwd?)\s*(?:\[\d+\])?:\s*)*(?P<tags>(?:\[[^\]]*\]\s*)*)(?P<title>.*)$",
                     re.I | re.S)
 NUMBER = re.compile(r"\b(\d{1,3})\s*/\s*(\d{1,3})\b")
-VERSION = re.compile(r"(?<![a-z])(?:v|patchv)(\d{1,3})\b", re.I)
+VERSION = re.compile(r"(?<![a-z])(?:v|patchv|rfcv)(\d{1,3})\b", re.I)
 ALIKE = 0.8         # of two titles, as difflib counts
 
 
@@ -27,12 +27,18 @@ class Candidate:
     total: int
     version: int
     title: str
+    rfc: bool = False
 
     @property
     def label(self) -> str:
         """Its [PATCH ..] and title, for notes."""
         version = f" v{self.version}" if self.version > 1 else ""
-        return f'[PATCH{version} {self.number}/{self.total}] "{self.title}"'
+        return f'[{"RFC " * self.rfc}PATCH{version} {self.number}/{self.total}] "{self.title}"'
+
+    @property
+    def age(self) -> tuple[bool, int]:
+        """To compare versions by: what is a patch comes after what was a request for comments."""
+        return not self.rfc, self.version
 
     @property
     def ids(self) -> set[str]:
@@ -53,7 +59,8 @@ def candidate(mail: Mail) -> Candidate:
     version = VERSION.search(tags)
     title = match["title"].strip() or first_line(mail)
     return Candidate(mail, bool(match["reply"]), int(number[1]) if number else 1,
-                     int(number[2]) if number else 0, int(version[1]) if version else 1, title)
+                     int(number[2]) if number else 0, int(version[1]) if version else 1, title,
+                     bool(re.search(r"(?<![a-z])rfc", tags, re.I)))
 
 
 def first_line(mail: Mail) -> str:
@@ -89,7 +96,7 @@ def explain_nothing(candidates: list[Candidate]) -> str:
 Group = list[Candidate]
 
 
-def groups_of(chosen: list[Candidate], notes: list[str]) -> list[Group]:
+def groups_of(chosen: list[Candidate], covers: list[Candidate], notes: list[str]) -> list[Group]:
     """The series among the patches, in the order given; each in the order of its [n/m]."""
     found: list[Group] = []
     for one in without_duplicates(chosen, notes):
@@ -98,7 +105,7 @@ def groups_of(chosen: list[Candidate], notes: list[str]) -> list[Group]:
             found.append([one])
         else:
             home.append(one)
-    found = newest(completed(found), notes)
+    found = newest(completed(found), covers, notes)
     for group in found:
         group.sort(key=lambda one: one.number)
     return found
@@ -121,7 +128,7 @@ def without_duplicates(chosen: list[Candidate], notes: list[str]) -> list[Candid
 
 def same_place(one: Candidate, other: Candidate) -> bool:
     """Whether two mails are one patch, sent or saved twice."""
-    if (one.version, one.total, one.number) != (other.version, other.total, other.number):
+    if (one.age, one.total, one.number) != (other.age, other.total, other.number):
         return False
     again = bool(one.total and one.ids & other.ids) and one.who == other.who
     return again or one.title.casefold() == other.title.casefold()
@@ -129,7 +136,7 @@ def same_place(one: Candidate, other: Candidate) -> bool:
 
 def belongs(one: Candidate, group: Group) -> bool:
     """Whether a patch is one of a series that has none of its number yet."""
-    if not one.total or (one.version, one.total) != (group[0].version, group[0].total):
+    if not one.total or (one.age, one.total) != (group[0].age, group[0].total):
         return False
     return all(one.number != other.number for other in group) and any(linked(one, other) for other in group)
 
@@ -149,7 +156,7 @@ def completed(found: list[Group]) -> list[Group]:
     for group in found:
         for other in whole:
             numbers = sorted(one.number for one in [*group, *other])
-            if group[0].total and group[0].version == other[0].version and numbers == [*range(1, group[0].total + 1)]:
+            if group[0].total and group[0].age == other[0].age and numbers == [*range(1, group[0].total + 1)]:
                 other += group
                 break
         else:
@@ -157,22 +164,30 @@ def completed(found: list[Group]) -> list[Group]:
     return whole
 
 
-def newest(found: list[Group], notes: list[str]) -> list[Group]:
+def newest(found: list[Group], covers: list[Candidate], notes: list[str]) -> list[Group]:
     """Of several versions of one series the newest."""
     kept = []
     for group in found:
-        newer = [other[0].version for other in found
-                 if other[0].version > group[0].version and same_series(group, other)]
+        newer = [other[0].age for other in found if other[0].age > group[0].age and same_series(group, other, covers)]
         if newer:
-            notes += [f"left out: {one.label}, since v{max(newer)} of it is there" for one in group]
+            later = f"v{max(newer)[1]} of it is there" if max(newer)[1] > group[0].version else "it is there without RFC"
+            notes += [f"left out: {one.label}, since {later}" for one in group]
         else:
             kept.append(group)
     return kept
 
 
-def same_series(group: Group, other: Group) -> bool:
+def titles_of(group: Group, covers: list[Candidate]) -> set[str]:
+    """The titles of a series: its patches' and its cover letter's."""
+    names = {one.who for one in group}
+    told = {cover.title.casefold() for cover in covers
+            if (cover.age, cover.total) == (group[0].age, group[0].total) and cover.who in names}
+    return {one.title.casefold() for one in group} | told - {"*** subject here ***"}
+
+
+def same_series(group: Group, other: Group, covers: list[Candidate]) -> bool:
     """Whether two groups are versions of one series: by a title, the thread, or a title that is much the same."""
-    titles, others = ({one.title.casefold() for one in part} for part in (group, other))
+    titles, others = titles_of(group, covers), titles_of(other, covers)
     if titles & others:
         return True
     if not {one.who for one in group} & {one.who for one in other}:

@@ -91,13 +91,13 @@ def arrange(found: list[Mail], asked: str, work: Path, partial: bool) -> Series:
     chosen = choosing.patches_of(candidates, notes)
     if not chosen:
         raise SwapKunitError(f"cannot find a patch in {asked}: {choosing.explain_nothing(candidates)}")
-    groups = choosing.groups_of(chosen, notes)
+    groups = choosing.groups_of(chosen, covers, notes)
     if not partial:
         choosing.check_holes(groups, asked)
     holes = choosing.missing(groups)
     notes += [f"not given: {text}" for text in holes]
     series = [one for group in groups for one in group]
-    cover = next((one for one in covers if one.version == series[0].version), None)
+    cover = next((one for one in covers if one.age == series[0].age), None)
     choosing.number_loose(groups)
     patches = [finish(one, place, work) for place, one in enumerate(series, 1)]
     title = cover.title if cover else series[0].title

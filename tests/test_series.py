@@ -263,7 +263,7 @@ class Subjects(unittest.TestCase):
                 ("[PATCH mm-unstable v2 0/3] a", (2, 0, 3)), ("[RFC PATCH] a", (1, 1, 0)),
                 ("[RFC][PATCH 2/3] a", (1, 2, 3)), ("[PATCHv3 02/25] a", (3, 2, 25)),
                 ("[linux-mm] [PATCH V2 1/10] a", (2, 1, 10)), ("[PATCH RESEND v4 1/2] a", (4, 1, 2)),
-                ("[PATCH 6.12 1/2] a", (1, 1, 2)), ("[PATCH -next v3] a", (3, 1, 0)), ("a", (1, 1, 0)),
+                ("[RFCv2 PATCH 1/2] a", (2, 1, 2)), ("[PATCH 6.12 1/2] a", (1, 1, 2)), ("[PATCH -next v3] a", (3, 1, 0)), ("a", (1, 1, 0)),
                 ("[PATCH v2 1 / 2] a", (2, 1, 2)), ("[patch 095/145] a", (1, 95, 145)), ("[PATCH v2 1/99999999] a", (2, 1, 0))):
             with self.subTest(subject):
                 one = choosing.candidate(mail_with(subject))
@@ -354,6 +354,22 @@ class Choosing(Reading):
         lone = [re.sub(r"(?m)^(Message-Id|In-Reply-To|References): .*\n", "", mail, flags=re.I)
                 for mail in (older, newer[2])]
         self.assertEqual([patch.version for patch in self.read(*lone).patches], [2])
+
+    def test_new_version_of_other_patches_under_the_same_cover_letter(self) -> None:
+        def named(mails: list[str], *titles: str) -> list[str]:
+            return [re.sub(r"(?m)^(Message-Id|In-Reply-To|References): .*\n", "", retitled(mail, title), flags=re.I)
+                    for mail, title in zip(mails, titles)]
+        older = named(self.mails, "mm: a cover", "mm: alpha", "mm: beta")
+        newer = named(self.formatted("-v2"), "mm: a cover", "swap: one at first", "zswap: another thing")
+        self.assertEqual([patch.version for patch in self.read(*older, *newer).patches], [2, 2])
+        self.assertEqual([patch.version for patch in self.read(*older[1:], *newer).patches], [1, 1, 2, 2])
+
+    def test_request_for_comments_is_older(self) -> None:
+        request = [mail.replace("[PATCH v1 ", "[RFC PATCH v2 ") for mail in self.mails]
+        found = self.read(*self.mails, *request)
+        self.assert_both(found)
+        self.assertEqual(found.version, 1)
+        self.assertIn(f'left out: [RFC PATCH v2 2/2] "{SECOND}", since it is there without RFC', found.notes)
 
     def test_loose_patches_in_the_order_given(self) -> None:
         mails = [re.sub(r"\[PATCH v1 \d/2\]", "[PATCH]", mail) for mail in self.mails[1:]]
