@@ -279,5 +279,5 @@ def plain_reason(output: str, error: laying.DoesNotApply) -> str:
     """git's own words for what is no matter of hunks."""
     said = re.search(r"^error: (.*)$", output, re.M)
     text = said[1] if said else str(error)
-    text = re.sub(r"^(\S+): No such file or directory$", r"this tree has no \1", text)
-    return re.sub(r"^(\S+): already exists in working directory$", r"this tree has \1 already", text)
+    text = re.sub(r"^(.+): No such file or directory$", r"this tree has no \1", text)
+    return re.sub(r"^(.+): already exists in working directory$", r"this tree has \1 already", text)

@@ -86,6 +86,8 @@ def explain_nothing(candidates: list[Candidate]) -> str:
         return "its diff is quoted (>), it is a reply; give the mail it answers"
     if any(re.search(r"^[ \t]+diff --git", one.mail.message + one.mail.comment, re.M) for one in candidates):
         return "its diff is indented, as a web page shows it; save the raw mail"
+    if any(re.search(r"^\*{3} \d+(?:,\d+)? \*{4}", one.mail.message + one.mail.comment, re.M) for one in candidates):
+        return "its diff is a context diff, which git does not take; make a unified one (diff -u)"
     if any("@@ -" in one.mail.message + one.mail.comment for one in candidates):
         return "its diff has lost the names of its files (--- and +++); save the raw mail"
     if any(not one.number and one.total for one in candidates):

@@ -149,7 +149,8 @@ def canonical(diff: str) -> str:
     """diff with its names as a/PATH and b/PATH, which others write as linux.orig/PATH or without a prefix."""
     bare = any(first == second for first, second in GIT_NAMES.findall(diff))
     pairs = [name for pair in NAMES.findall(diff) for name in pair if name != "/dev/null"]
-    bare = bare or bool(pairs) and all(name.partition("/")[0] in TOP_DIRECTORIES for name in pairs)
+    bare = bare or bool(pairs) and all("/" not in name or name.partition("/")[0] in TOP_DIRECTORIES
+                                          for name in pairs)
     if not bare and all(name.startswith(("a/", "b/")) for name in pairs):
         return diff
 

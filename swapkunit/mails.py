@@ -97,6 +97,8 @@ def content(path: Path) -> bytes:
         raise SwapKunitError(f"{asked}: it is empty; save the mail again")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.decode("utf-16", "replace").encode()
+    if re.search(rb"^\x1b\[[0-9;]*m(?:diff --git |@@ )", data, re.M):
+        data = re.sub(rb"\x1b\[[0-9;]*[mK]", b"", data)       # its colours
     if b"\0" in data[:8192]:
         raise SwapKunitError(f"{asked}: it is not text; give a mail, an mbox, or a patch of git format-patch")
     return data

@@ -25,6 +25,9 @@ def compare(hunk: unidiff.Hunk, text: list[str], file: str, suspicions: list[str
     """Why a hunk does not fit text, and the numbered lines of text that stand in its place."""
     wanted = [line.value.rstrip("\n") for line in hunk if not line.is_added]
     result = [line.value.rstrip("\n") for line in hunk if not line.is_removed]
+    place = find(wanted, text)
+    if place is not None:
+        return f"the lines it wants are there, but {why_not(hunk)}", numbered(text, place)
     if find(result, text) is not None:
         return "the tree has the change of this hunk already", []
     why = f" ({'; '.join(suspicions)}: save the raw mail)" if suspicions else ""
@@ -34,6 +37,17 @@ def compare(hunk: unidiff.Hunk, text: list[str], file: str, suspicions: list[str
     same = evened if suspicions else str        # white space that was changed on the way is no difference
     reason, where = difference(hunk, [same(line) for line in wanted], [same(line) for line in text], file)
     return reason + why, numbered(text, where) if where is not None else []
+
+
+def why_not(hunk: unidiff.Hunk) -> str:
+    """Why git apply does not take a hunk whose lines a file has."""
+    kinds = [line.is_context for line in hunk]
+    if not any(kinds):
+        return "it has no context, and git apply wants some; make the diff without -U0"
+    if not kinds[0] or not kinds[-1]:
+        return f"it has no context {'after' if kinds[0] else 'before'} the change: git apply takes it for one " \
+               f"at the {'end' if kinds[0] else 'start'} of the file"
+    return "another hunk of the patch changes them first"
 
 
 def difference(hunk: unidiff.Hunk, wanted: list[str], text: list[str], file: str) -> tuple[str, int | None]:

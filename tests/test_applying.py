@@ -103,10 +103,10 @@ class Outcomes(Applying):
         body = "".join(f"\t{line}\n" for line in lines)
         write(self.kernel / "mm/swapfile.c", f"{SWAPFILE}static int swap_thing(struct page *page)\n{{\n{body}}}\n")
 
-    def hunk(self, heading: str, *lines: str) -> series.Patch:
+    def hunk(self, heading: str, *lines: str, start: int = 3) -> series.Patch:
         """A patch of one hunk."""
         old, new = (sum(line[:1] in (" ", sign) for line in lines) for sign in "-+")
-        return self.patch(f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -3,{old} +3,{new} @@ {heading}\n"
+        return self.patch(f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -{start},{old} +{start},{new} @@ {heading}\n"
                           + "".join(f"{line}\n" for line in lines))
 
     def test_change_that_the_tree_has_in_a_later_form(self) -> None:
@@ -176,6 +176,20 @@ class Outcomes(Applying):
         self.assertEqual(self.failure(self.patch(new)).reason, "this tree has mm/zswap.c already")
         gone = "--- a/mm/gone.c\n+++ b/mm/gone.c\n@@ -1 +1 @@\n-a\n+b\n"
         self.assertEqual(self.failure(self.patch(gone)).reason, "this tree has no mm/gone.c")
+        self.assertEqual(self.failure(self.patch(gone.replace("gone.c", "a gone.c"))).reason,
+                         "this tree has no mm/a gone.c")
+        self.assertEqual(self.failure(self.patch(gone.replace("a/mm/", "").replace("b/mm/", ""))).reason,
+                         "this tree has no gone.c")
+
+    def test_lines_are_there_but_git_does_not_take_them(self) -> None:
+        for lines, said in ((("-int line_55 = 55;", "+int x;"), "it has no context, and git apply wants some"),
+                            ((" int line_54 = 54;", "-int line_55 = 55;"), "for one at the end of the file"),
+                            (("-int line_55 = 55;", " int line_56 = 56;"), "for one at the start of the file")):
+            with self.subTest(said):
+                start = 1 if lines[-1][0] == " " else 54
+                self.assertIn(said, self.failure(self.hunk("", *lines, start=start)).reason)
+        twice = self.patch(git(self.kernel, "diff", "master~2", "master~1") * 2)
+        self.assertIn("another hunk of the patch changes them first", self.failure(twice).reason)
 
     def test_renames_copies_and_deletions(self) -> None:
         git(self.kernel, "checkout", "-qb", "moves")

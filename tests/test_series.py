@@ -201,6 +201,9 @@ class Forms(Reading):
         git(self.top, "init", "-q")
         self.assert_both(self.read(*self.mails))
 
+    def test_colours(self) -> None:
+        self.assert_both(self.read(*(re.sub(r"(?m)^([-+@].*)$", "\x1b[32m\\1\x1b[m", mail) for mail in self.mails[1:])))
+
     def test_plain_diff(self) -> None:
         found = self.read(git(self.kernel, "diff", "master~2", "master~1"))
         self.assertEqual([(patch.name, patch.touched) for patch in found.patches],
@@ -385,6 +388,8 @@ class Unusable(Reading):
         self.assertIn("it is a cover letter only", self.error(self.mails[0]))
         self.assertIn("is quoted (>)", self.error(re.sub(r"(?m)^", "> ", self.mails[1])))
         self.assertIn("is indented", self.error("Subject: [PATCH] x\n\n" + re.sub(r"(?m)^", "    ", self.mails[1])))
+        self.assertIn("a context diff", self.error("Subject: [PATCH] x\n\n*** a/x.c\tnow\n--- b/x.c\tnow\n"
+                                                  "***************\n*** 1,2 ****\n  a\n! b\n--- 1,2 ----\n"))
         self.assertIn("it is empty", self.error(""))
         self.assertIn("it is not text", self.error(b"\x7fELF\0\0\0"))
         self.assertIn("No such file", str(self.error_of([self.top / "nowhere"])))
