@@ -21,10 +21,11 @@ from .errors import SwapKunitError
 from .kernel import Kernel, examine
 from .layout import cache_dir, short_hash
 from .mails import bare_git, printable
-from .misfit import compare, header_of, seems_in_already
+from .misfit import IS_IN, compare, header_of, seems_in_already
 from .series import Patch, reading_git, resolve
 
 REJECTED = re.compile(r"^(?:Applying patch (?P<file>.+) with \d+ rejects?\.\.\.|Rejected hunk #(?P<hunk>\d+)\.)$", re.M)
+AMISS = re.compile(r"^error: ((?P<file>.+): (?:No such file or directory|already exists in working directory))$", re.M)
 MOVED = re.compile(r"^(?:Checking patch (?P<file>.+?)(?: => .+)?\.\.\.|Hunk #(?P<hunk>\d+) succeeded at (?P<line>\d+) "
                    r"\(offset -?(?P<offset>\d+) lines?\)\.)$", re.M)
 ROOM = 2200 << 20       # bytes of a kernel checked out
@@ -237,6 +238,9 @@ def diagnose(patch: Patch, scratch: Path, error: laying.DoesNotApply) -> Failed:
     """Find the first hunk that does not fit, and what is in its place."""
     import unidiff      # only here: a machine without it can do all the rest
     already, rejected, output, loosely = rehearse(patch, scratch)
+    amiss = AMISS.search(output)
+    if amiss:
+        return Failed(patch, amiss["file"], plain_reason(output, error), others=named(rejected))
     file, number = rejected[0] if rejected else ("", 0)
     try:
         changed = next((one for one in unidiff.PatchSet(patch.diff) if one.source_file.endswith(f"/{file}")
@@ -250,10 +254,15 @@ def diagnose(patch: Patch, scratch: Path, error: laying.DoesNotApply) -> Failed:
     hunk = changed[number - 1]
     text = (scratch / file).read_text(errors="surrogateescape").split("\n")
     reason, there = compare(hunk, text, file, patch.suspicions)
-    reason += seems_in_already(changed, text) or loosely
-    others = [f"hunk {other} of {name}" for name, other in rejected[1:]]
+    if reason != IS_IN:
+        reason += seems_in_already(changed, text) or loosely
     return Failed(patch, file, printable(reason), hunk.source_start, printable(header_of(hunk)), number, len(changed),
-                  others, there)
+                  named(rejected[1:]), there)
+
+
+def named(rejected: list[tuple[str, int]]) -> list[str]:
+    """Hunks as a person calls them."""
+    return [f"hunk {number} of {name}" for name, number in rejected]
 
 
 def rehearse(patch: Patch, scratch: Path) -> tuple[bool, list[tuple[str, int]], str, str]:
@@ -277,7 +286,7 @@ def rehearse(patch: Patch, scratch: Path) -> tuple[bool, list[tuple[str, int]], 
 
 def plain_reason(output: str, error: laying.DoesNotApply) -> str:
     """git's own words for what is no matter of hunks."""
-    said = re.search(r"^error: (.*)$", output, re.M)
+    said = AMISS.search(output) or re.search(r"^error: (.*)$", output, re.M)
     text = said[1] if said else str(error)
     text = re.sub(r"^(.+): No such file or directory$", r"this tree has no \1", text)
     return re.sub(r"^(.+): already exists in working directory$", r"this tree has \1 already", text)

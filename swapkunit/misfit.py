@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Iterable
 if TYPE_CHECKING:
     import unidiff
 
+IS_IN = "the tree has the change of this hunk already"
 SHOWN = 5       # lines of the tree around the place
 LONG = 20       # characters of a line that is not there by chance
 ALIKE = 0.8     # of two lines, as difflib counts
@@ -29,7 +30,7 @@ def compare(hunk: unidiff.Hunk, text: list[str], file: str, suspicions: list[str
     if place is not None:
         return f"the lines it wants are there, but {why_not(hunk)}", numbered(text, place)
     if find(result, text) is not None:
-        return "the tree has the change of this hunk already", []
+        return IS_IN, []
     why = f" ({'; '.join(suspicions)}: save the raw mail)" if suspicions else ""
     place = find([squeeze(line) for line in wanted], [squeeze(line) for line in text])
     if place is not None:
@@ -58,7 +59,7 @@ def difference(hunk: unidiff.Hunk, wanted: list[str], text: list[str], file: str
     place, score = nearest(wanted, text, hunk.source_start, first, last)
     if not score and last - first < len(text):
         other, there = nearest(wanted, text, hunk.source_start, 0, len(text))
-        place, score = (other, there) if there * 2 > telling_lines else (first, 0)
+        place, score = (other, there) if there > 1 and there * 3 >= telling_lines else (first, 0)
         if not score:
             return f"{function_name(hunk.section_header, text)}() has none of the lines this hunk wants", first
     if not score or (lacking and score * 2 < telling_lines):
@@ -78,8 +79,9 @@ def seems_in_already(changed: Iterable[unidiff.Hunk], text: list[str]) -> str:
     if not added or (Counter(removed) - Counter(added) & have):
         return ""
     if len(added) < 3:      # so few may be there by chance
-        sure = removed and there == len(added) and all(len(line) >= LONG for line in added)
-        return "; it seems to be in this tree already: what it adds is there, what it removes is not" if sure else ""
+        sure = there == len(added) and all(len(line) >= (LONG if removed else LONG * 3 // 2) for line in added)
+        gone = ", what it removes is not" if removed else ""
+        return f"; it seems to be in this tree already: what it adds is there{gone}" if sure else ""
     alike = there + (0 if removed else sum(much_like(hunk, have, text) for hunk in hunks))
     if alike * 10 < len(added) * 6:
         return ""
@@ -124,7 +126,8 @@ def find(wanted: list[str], text: list[str]) -> int | None:
 def lacking_function(heading: str, text: list[str]) -> str:
     """Says so when text has no function of the name in a hunk's heading."""
     name = function_name(heading, text)
-    return f"this tree has no {name}() there" if name and not any(f"{name}(" in line for line in text) else ""
+    return f"this tree has no {name}() there" if name and not any(
+        re.search(rf"\b{name}\(", line) for line in text) else ""
 
 
 def function_name(heading: str, text: list[str]) -> str:

@@ -125,6 +125,11 @@ class Outcomes(Applying):
         change = ("-\tpage_add_anon_rmap(page);", "+\tfolio_add_anon_rmap_pte(folio, page);")
         found = self.failure(self.hunk(HEADING, " \tprepare();", *change, " \tproceed();"))
         self.assertIn("what it adds is there, what it removes is not", found.reason)
+        line = "extern bool a_rather_long_name_of_a_single_line;"
+        self.function("prepare();", line, "other();")
+        for added, said in ((line, True), ("goto some_other_label_that_is_there;", False)):
+            found = self.failure(self.hunk(HEADING, " \tprepare();", f"+\t{added}", " \tproceed();"))
+            self.assertEqual("seems to be in this tree already" in found.reason, said)
         self.function("prepare();", "folio_add_anon_rmap_pte(folio, page);", "page_add_anon_rmap(page);")
         found = self.failure(self.hunk(HEADING, " \tprepare();", *change, " \tproceed();"))
         self.assertNotIn("seems", found.reason)
@@ -174,6 +179,10 @@ class Outcomes(Applying):
     def test_files_that_are_not_as_expected(self) -> None:
         new = "--- /dev/null\n+++ b/mm/zswap.c\n@@ -0,0 +1 @@\n+x\n"
         self.assertEqual(self.failure(self.patch(new)).reason, "this tree has mm/zswap.c already")
+        both = "".join(f"--- a/mm/{name}.c\n+++ b/mm/{name}.c\n@@ -1 +1 @@\n-lost\n+x\n" for name in ("swapfile", "no"))
+        found = self.failure(self.patch(both))
+        self.assertEqual((found.file, found.reason, found.others),
+                         ("mm/no.c", "this tree has no mm/no.c", ["hunk 1 of mm/swapfile.c"]))
         gone = "--- a/mm/gone.c\n+++ b/mm/gone.c\n@@ -1 +1 @@\n-a\n+b\n"
         self.assertEqual(self.failure(self.patch(gone)).reason, "this tree has no mm/gone.c")
         self.assertEqual(self.failure(self.patch(gone.replace("gone.c", "a gone.c"))).reason,
