@@ -11,6 +11,7 @@ import base64
 import binascii
 import email
 import email.message
+import html
 import re
 import textwrap
 
@@ -55,6 +56,14 @@ def enclosed(raw: bytes) -> list[bytes]:
 def dedented(data: bytes) -> bytes:
     """data without white space that all of its lines begin with."""
     return textwrap.dedent(data.decode("latin-1")).encode("latin-1") if data[:1] in (b" ", b"\t") else data
+
+
+def text_of_page(data: bytes) -> bytes:
+    """What a page says, when data is HTML; else data."""
+    if not re.match(rb"(?i)\s*<(?:!doctype html|html)\b", data):
+        return data
+    text = re.sub(r"(?is)<(script|style|head)\b.*?</\1>", "", data.decode("utf-8", "surrogateescape"))
+    return html.unescape(re.sub(r"<[^>]*>", "", text)).lstrip().encode("utf-8", "surrogateescape")
 
 
 def on_one_line(data: bytes) -> bool:

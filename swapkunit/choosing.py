@@ -33,7 +33,8 @@ class Candidate:
     def label(self) -> str:
         """Its [PATCH ..] and title, for notes."""
         version = f" v{self.version}" if self.version > 1 else ""
-        return f'[{"RFC " * self.rfc}PATCH{version} {self.number}/{self.total}] "{self.title}"'
+        place = f" {self.number}/{self.total}" if self.total else ""
+        return f'[{"RFC " * self.rfc}PATCH{version}{place}] "{self.title}"'
 
     @property
     def age(self) -> tuple[bool, int]:

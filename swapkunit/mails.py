@@ -111,6 +111,7 @@ def is_named_pipe(path: Path) -> bool:
 
 def split(data: bytes, source: str, work: Path, start: int = 0) -> list[Mail]:
     """The mails in data, by git mailsplit and mailinfo. Raises SwapKunitError."""
+    data = archives.text_of_page(data)
     if archives.on_one_line(data):
         raise SwapKunitError(f"cannot find a patch in {source}: its lines are joined to one, as on some web pages; "
                              "save the raw mail")

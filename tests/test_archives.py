@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import bz2
+import html
 import lzma
 import os
 import re
@@ -87,6 +88,9 @@ class PassedOn(Reading):
                                 + body.partition("---\n")[0] + "\nDiffstat\n" + body[body.index("diff --git"):],
             "links of a page": f"From: A Person <t@t>\nSubject: [PATCH] {FIRST}\n[Download message]\n\n{body}\n"
                                "[prev in list] [next in list]\n",
+            "page": "<!DOCTYPE html>\n<html><head><title>x</title><style>a { }</style></head><body>\n<a href='x'>lists"
+                    f"</a>\n<pre>From: A Person &lt;t@t&gt;\nSubject: <b>[PATCH] {FIRST}</b>\n\n"
+                    + html.escape(body) + "</pre>\n<hr></body></html>\n",
             "indented": re.sub(r"(?m)^", "    ", mail.partition("\n")[2]),
         }
 

@@ -316,6 +316,8 @@ class Choosing(Reading):
         found = self.read(*self.mails, *self.mails)
         self.assert_both(found)
         self.assertIn(f'left out: [PATCH 2/2] "{SECOND}", given twice', found.notes)
+        lone = self.mails[1].replace("[PATCH v1 1/2]", "[PATCH]")
+        self.assertEqual(self.read(lone, lone).notes, [f'left out: [PATCH] "{FIRST}", given twice'])
 
     def test_missing(self) -> None:
         git(self.kernel, "commit", "-qm", "mm: third", "--allow-empty")
