@@ -3,18 +3,10 @@
  * The swap cache: what is in it after a page went out or came in, and when a
  * page in memory gives its slot back.
  */
-#include "swap_fixture.h"
+#include "swap_devices.h"
 
-struct cache_device {
-	SWAP_PARAM_NAME;
-	struct swap_area_config area;
-};
-
-static const struct cache_device cache_devices[] = {
-	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
-	{ "ssd", { .disk = &FAKE_DISK_SSD } },
-	{ "hdd", { .disk = &FAKE_DISK_HDD } },
-	{ "stable writes", { .disk = &FAKE_DISK_STABLE } },
+static const struct swap_device cache_devices[] = {
+	SWAP_DEVICES_PLAIN(), SWAP_DEVICE("stable writes", FAKE_DISK_STABLE)
 };
 
 SWAP_PARAMS(cache_device, cache_devices);
@@ -23,7 +15,7 @@ static const struct swap_area_config cache_ssd = { .disk = &FAKE_DISK_SSD };
 
 static struct swap_area *cache_area(struct kunit *test)
 {
-	const struct cache_device *device = swap_param(test);
+	const struct swap_device *device = swap_param(test);
 
 	return swap_area_on(test, &device->area);
 }

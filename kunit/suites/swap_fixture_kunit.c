@@ -5,20 +5,9 @@
 #include <linux/bug.h>
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
-#include "swap_fixture.h"
+#include "swap_devices.h"
 
-struct fixture_device {
-	SWAP_PARAM_NAME;
-	struct swap_area_config area;
-};
-
-static const struct fixture_device fixture_devices[] = {
-	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
-	{ "ssd", { .disk = &FAKE_DISK_SSD } },
-	{ "ssd+discard", { .disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = SWAP_FLAG_DISCARD } },
-	{ "hdd", { .disk = &FAKE_DISK_HDD } },
-	{ "stable writes", { .disk = &FAKE_DISK_STABLE } },
-};
+static const struct swap_device fixture_devices[] = { SWAP_DEVICES_ALL() };
 
 SWAP_PARAMS(fixture_device, fixture_devices);
 
@@ -28,7 +17,7 @@ static const struct swap_area_config fixture_zram = { .disk = &FAKE_DISK_ZRAM };
 /* An area comes empty and of the size asked for, and goes. */
 static void area_comes_and_goes(struct kunit *test)
 {
-	const struct fixture_device *device = swap_param(test);
+	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
 	struct swap_area_facts facts;
 
@@ -73,7 +62,7 @@ static void hundred_swapons_leave_nothing(struct kunit *test)
 /* Data goes out and comes back, on each device. */
 static void data_goes_out_and_back(struct kunit *test)
 {
-	const struct fixture_device *device = swap_param(test);
+	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned int page;

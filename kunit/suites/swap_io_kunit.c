@@ -3,20 +3,9 @@
  * page_io.c: what is written and read, in which bios, what is counted, and
  * what is left after an error.
  */
-#include "swap_fixture.h"
+#include "swap_devices.h"
 
-struct io_device {
-	SWAP_PARAM_NAME;
-	struct swap_area_config area;
-};
-
-static const struct io_device io_devices[] = {
-	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
-	{ "ssd", { .disk = &FAKE_DISK_SSD } },
-	{ "ssd+discard", { .disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = SWAP_FLAG_DISCARD } },
-	{ "hdd", { .disk = &FAKE_DISK_HDD } },
-	{ "stable writes", { .disk = &FAKE_DISK_STABLE } },
-};
+static const struct swap_device io_devices[] = { SWAP_DEVICES_ALL() };
 
 SWAP_PARAMS(io_device, io_devices);
 
@@ -26,7 +15,7 @@ static const struct swap_area_config io_ssd = { .disk = &FAKE_DISK_SSD };
 /* The area of this device; what swapon discarded is not looked at. */
 static struct swap_area *io_area(struct kunit *test)
 {
-	const struct io_device *device = swap_param(test);
+	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
 
 	fake_disk_forget_bios(area->disk);

@@ -2,18 +2,9 @@
 /*
  * Shared memory in swap.
  */
-#include "swap_fixture.h"
+#include "swap_devices.h"
 
-struct shmem_device {
-	SWAP_PARAM_NAME;
-	struct swap_area_config area;
-};
-
-static const struct shmem_device shmem_devices[] = {
-	{ "zram", { .disk = &FAKE_DISK_ZRAM } },
-	{ "ssd", { .disk = &FAKE_DISK_SSD } },
-	{ "hdd", { .disk = &FAKE_DISK_HDD } },
-};
+static const struct swap_device shmem_devices[] = { SWAP_DEVICES_PLAIN() };
 
 SWAP_PARAMS(shmem_device, shmem_devices);
 
@@ -21,7 +12,7 @@ static const struct swap_area_config shmem_zram = { .disk = &FAKE_DISK_ZRAM };
 
 static struct swap_area *shmem_area(struct kunit *test)
 {
-	const struct shmem_device *device = swap_param(test);
+	const struct swap_device *device = swap_param(test);
 
 	return swap_area_on(test, &device->area);
 }

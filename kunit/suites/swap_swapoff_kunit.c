@@ -8,24 +8,12 @@
 #include <linux/kdev_t.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
-#include "swap_fixture.h"
+#include "swap_devices.h"
 
 static const struct swap_area_config ssd = { .disk = &FAKE_DISK_SSD, .clusters = 1 };
 static const struct swap_area_config zram = { .disk = &FAKE_DISK_ZRAM, .clusters = 1 };
 
-struct disk_param {
-	SWAP_PARAM_NAME;
-	struct swap_area_config config;
-};
-
-static const struct disk_param disks[] = {
-	{ "zram", { .disk = &FAKE_DISK_ZRAM, .clusters = 1 } },
-	{ "ssd", { .disk = &FAKE_DISK_SSD, .clusters = 1 } },
-	{ "ssd+discard", { .disk = &FAKE_DISK_SSD_DISCARD, .clusters = 1,
-			   .swap_flags = SWAP_FLAG_DISCARD } },
-	{ "hdd", { .disk = &FAKE_DISK_HDD, .clusters = 1 } },
-	{ "stable writes", { .disk = &FAKE_DISK_STABLE, .clusters = 1 } },
-};
+static const struct swap_device disks[] = { SWAP_DEVICES_ALL(.clusters = 1) };
 
 SWAP_PARAMS(disk, disks);
 
@@ -96,14 +84,14 @@ static void wait_until_begun(struct kunit *test)
 /* All pages come back, each slot is read once, and nothing stays allocated. */
 static void everything_is_given_back(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_prepare(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_prepare(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 24);
 	int allocations;
 
 	KUNIT_EXPECT_EQ(test, swap_swapon_path("/swapkunit-nowhere", 0), -ENOENT);
 	allocations = swap_kunit_allocations();
-	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, param->config.swap_flags), 0);
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, device->area.swap_flags), 0);
 	user_fill(mem, 0, 24);
 	user_swap_out(mem, 0, 20);
 	swap_decisions_skip(test);
@@ -212,8 +200,8 @@ static void slot_of_very_many_processes(struct kunit *test)
 /* Pages of shmem come back to the page cache. */
 static void pages_of_shmem(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_shmem(test, 20);
 
 	user_fill(mem, 0, 20);
@@ -358,8 +346,8 @@ static void read_error_poisons_the_page(struct kunit *test)
 /* The same on a disk that reads ahead, with every read failing. */
 static void failing_disk(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 10);
 
 	user_fill(mem, 0, 10);
@@ -404,8 +392,8 @@ static void failing_disk_with_shmem(struct kunit *test)
 /* swapoff with a signal pending stops where something is in use. */
 static void interrupted_before_it_began(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct swap_area_facts before;
 	int err;
@@ -460,8 +448,8 @@ static void interrupted_halfway(struct kunit *test)
 /* Where nothing is in use, there is nothing to interrupt. */
 static void empty_area_goes_off_at_once(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &device->area);
 	int err;
 
 	swap_signal(true);
@@ -494,8 +482,8 @@ static bool no_memory(void)
 
 static void no_memory_for_a_page(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct swap_seams *seams = swap_arm_seams(test);
 	struct swap_area_facts before;
@@ -632,8 +620,8 @@ static void look_in_the_midst(struct fake_disk *disk, const struct fake_bio *bio
 
 static void area_going_off(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct midst midst = { .test = test, .area = area };
 
@@ -656,8 +644,8 @@ static void area_going_off(struct kunit *test)
 /* A fault pins the area while it reads, and swapoff waits for it. */
 static void fault_pins_the_area(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 1);
 	struct user_fault_thread *fault;
 	struct swap_off_thread off;
@@ -691,8 +679,8 @@ static void fault_pins_the_area(struct kunit *test)
 /* swapoff waits for whoever has pinned the area, and lets nobody pin it any more. */
 static void pins_are_waited_for(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &param->config);
+	const struct swap_device *device = swap_param(test);
+	struct swap_area *area = swap_area_on(test, &device->area);
 	swp_entry_t entry = swap_entry_at(area, 0, 0);
 	struct swap_info_struct *si = area->si;
 	struct swap_off_thread off;
