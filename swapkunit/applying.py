@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from . import commands, patches as laying, source
 from .build import check_room
@@ -21,8 +21,11 @@ from .errors import SwapKunitError
 from .kernel import Kernel, examine
 from .layout import cache_dir, short_hash
 from .mails import bare_git, printable
-from .misfit import IS_IN, compare, header_of, seems_in_already
+from .misfit import IS_IN, compare, header_of, seems_in_already, strayed
 from .series import Patch, reading_git, resolve
+
+if TYPE_CHECKING:
+    import unidiff
 
 REJECTED = re.compile(r"^(?:Applying patch (?P<file>.+) with \d+ rejects?\.\.\.|Rejected hunk #(?P<hunk>\d+)\.)$", re.M)
 AMISS = re.compile(r"^error: ((?P<file>.+): (?:No such file or directory|already exists in working directory))$", re.M)
@@ -33,10 +36,11 @@ ROOM = 2200 << 20       # bytes of a kernel checked out
 
 @dataclass
 class Applied:
-    """A patch that applies. moved: "file: hunk 2 at line 930, 22 off"."""
+    """A patch that applies. moved: "file: hunk 2 at line 930, 22 off"; strayed: those of them in another function."""
 
     patch: Patch
     moved: list[str] = field(default_factory=list)
+    strayed: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -195,21 +199,36 @@ def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Ou
             return Failed(patch, name, f"{link} is a symbolic link in this tree")
     try:
         laying.apply(base_dir, scratch, copied, patch.file)
-        return Applied(patch, moved(patch, scratch))
+        return moved(patch, scratch)
     except laying.DoesNotApply as error:
         return diagnose(patch, scratch, error)
 
 
-def moved(patch: Patch, scratch: Path) -> list[str]:
+def moved(patch: Patch, scratch: Path) -> Applied:
     """Where the hunks of a patch that is in scratch went, when not to the lines they name."""
     output = commands.run(["git", "apply", "-R", "--check", "--verbose", patch.file.absolute()], cwd=scratch,
                           env=bare_git(scratch)).output
-    file, found = "", []
+    file, found = "", Applied(patch)
     for match in MOVED.finditer(output):
         file = match["file"] or file
         if match["hunk"]:
-            found.append(f"{file}: hunk {match['hunk']} at line {match['line']}, {match['offset']} off")
+            place = f"{file}: hunk {match['hunk']} at line {match['line']}, {match['offset']} off"
+            changed = hunks_of(patch, file)
+            text = (scratch / file).read_text(errors="surrogateescape").split("\n") if changed else []
+            elsewhere = strayed(changed[int(match["hunk"]) - 1], int(match["line"]), text) if text else ""
+            found.moved.append(place + elsewhere)
+            found.strayed += [place + elsewhere] if elsewhere else []
     return found
+
+
+def hunks_of(patch: Patch, file: str) -> unidiff.PatchedFile | None:
+    """What a patch changes in a file; None when that is not to be read."""
+    import unidiff      # only here: a machine without it can do all the rest
+    try:
+        return next((one for one in unidiff.PatchSet(patch.diff) if one.source_file.endswith(f"/{file}")
+                     or one.target_file.endswith(f"/{file}")), None) if file else None
+    except unidiff.UnidiffParseError:       # it is stricter than git
+        return None
 
 
 def link_on_the_way(base_dir: Path, name: str) -> str:
@@ -236,17 +255,12 @@ def which_kernels_take(patches: list[Patch], scratch: Path) -> list[tuple[Kernel
 
 def diagnose(patch: Patch, scratch: Path, error: laying.DoesNotApply) -> Failed:
     """Find the first hunk that does not fit, and what is in its place."""
-    import unidiff      # only here: a machine without it can do all the rest
     already, rejected, output, loosely = rehearse(patch, scratch)
     amiss = AMISS.search(output)
     if amiss:
         return Failed(patch, amiss["file"], plain_reason(output, error), others=named(rejected))
     file, number = rejected[0] if rejected else ("", 0)
-    try:
-        changed = next((one for one in unidiff.PatchSet(patch.diff) if one.source_file.endswith(f"/{file}")
-                        or one.target_file.endswith(f"/{file}")), None) if file else None
-    except unidiff.UnidiffParseError:       # it is stricter than git
-        changed = None
+    changed = hunks_of(patch, file)
     if already or changed is None or number > len(changed):
         reason = "the tree has this change already" if already else plain_reason(output, error)
         reason = f"hunk {number} does not fit" if number and not already else reason

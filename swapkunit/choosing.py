@@ -173,7 +173,8 @@ def newest(found: list[Group], covers: list[Candidate], notes: list[str]) -> lis
     for group in found:
         newer = [other[0].age for other in found if other[0].age > group[0].age and same_series(group, other, covers)]
         if newer:
-            later = f"v{max(newer)[1]} of it is there" if max(newer)[1] > group[0].version else "it is there without RFC"
+            version = max(newer)[1]
+            later = f"v{version} of it is there" if version > group[0].version else "it is there without RFC"
             notes += [f"left out: {one.label}, since {later}" for one in group]
         else:
             kept.append(group)

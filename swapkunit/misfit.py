@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Iterable
@@ -98,6 +99,17 @@ def much_like(hunk: unidiff.Hunk, have: Counter[str], text: list[str]) -> int:
     added = [squeeze(line.value) for line in hunk if line.is_added and telling(line.value)]
     return sum(1 for line in added if line not in have and len(line) >= LONG
                and (any(line in other for other in near) or difflib.get_close_matches(line, near, 1, ALIKE)))
+
+
+def strayed(hunk: unidiff.Hunk, line: int, text: list[str]) -> str:
+    """Says so when a hunk that went to line of text is not in the function it names, which text has elsewhere."""
+    lead = [part.value for part in itertools.takewhile(lambda part: part.is_context, hunk)]
+    first, last = function_span(hunk.section_header, text)
+    if last - first == len(text) or first < line <= last or any(re.match(r"[A-Za-z_}][^:]*$", part) for part in lead):
+        return ""
+    here = next((name for name in (function_name(part, []) for part in reversed(text[:line])
+                                   if re.match(r"[A-Za-z_]", part)) if name), "")
+    return f", in {here + '()' if here else 'no function'} and not in {function_name(hunk.section_header, text)}()"
 
 
 def squeeze(line: str) -> str:

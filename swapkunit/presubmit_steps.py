@@ -37,6 +37,8 @@ def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> St
         return Step("applies", FAIL, f"it does not: {outcome.where()}", "no", [reason, *elsewhere, *rest])
     if patch.suspicions:
         return Step("applies", WARN, "it does, but " + "; ".join(patch.suspicions), details=outcome.moved)
+    if outcome.strayed:
+        return Step("applies", WARN, "it does, but not in the function it names", details=outcome.strayed)
     return Step("applies", PASS, "it does" + (", moved" if outcome.moved else ""), "moved" if outcome.moved else "",
                 outcome.moved)
 

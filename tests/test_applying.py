@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from swapkunit import applying, series
+from swapkunit import applying, presubmit_steps, series
 from swapkunit.applying import Applied, Failed
 from swapkunit.errors import SwapKunitError
 
@@ -83,6 +83,16 @@ class Outcomes(Applying):
         outcome = self.attempt(self.patches[1])[0]
         self.assertIsInstance(outcome, Applied)
         self.assertEqual(outcome.moved, ["mm/swapfile.c: hunk 1 at line 82, 29 off"])
+
+    def test_hunk_that_went_to_another_function(self) -> None:
+        bodies = "".join(f"int {name}(void)\n{{\n\t{name}_();\n\tloop();\n\treturn 0;\n}}\n" for name in ("one", "two"))
+        write(self.kernel / "mm/swapfile.c", bodies.replace("two_();\n\tloop", "two_();\n\tother"))
+        for heading, said in (("int two(void)", ", in one() and not in two()"), ("int one(void)", ""),
+                              ("int gone(void)", "")):
+            outcome = self.attempt(self.hunk(heading, " \tloop();", "+\tmore();", " \treturn 0;", start=9))[0]
+            self.assertEqual(outcome.moved, [f"mm/swapfile.c: hunk 1 at line 4, 5 off{said}"])
+            self.assertEqual(outcome.strayed, outcome.moved if said else [])
+            self.assertEqual(presubmit_steps.applies(outcome.patch, outcome, []).status, "warn" if said else "pass")
 
     def test_already_there(self) -> None:
         git(self.kernel, "checkout", "-q", "master")
