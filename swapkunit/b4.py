@@ -26,15 +26,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Iterator
 
-from . import presubmit, series
-from .errors import GOOD, SwapKunitError, UntestableKernel
+from . import deps, presubmit, series
+from .errors import GOOD, SwapKunitError, UnusableInput, explained
 from .kernel import read_version
 from .presubmit import CheckRequest
-from .presubmit_report import FAIL, PASS, SKIP, WARN, PresubmitReport, Step
+from .presubmit_report import FAIL, PASS, SKIP, WARN, PresubmitReport
 from .series import Patch, reading_git
 
 TOOL = "swap-kunit"
 PREP_COVER = "--- b4-submit-tracking ---"
+LARGEST = 8 << 20   # bytes of a mail
 SEARCHED = 500      # commits of the branch looked through for the mail's
 
 
@@ -122,15 +123,15 @@ def changes(diff: str) -> list[str]:
 def request_for(args: argparse.Namespace, stream: BinaryIO, work: Path) -> CheckRequest | Result | None:
     """What is to be checked for the mail on stream; a Result when that is known already; None: nothing to say."""
     from .verbs import request_of
+    deps.require(series.NEEDED)
     if args.ksrc is None and not args.kernel and read_version(Path.cwd()):
         args.ksrc = Path.cwd()
     run, asked = request_of(args), {"depth": "quick" if args.quick else "default", "quiet": True,
                                     "sandbox": not args.no_sandbox}
+    mail = read_mail(stream)
     tracked = tracked_range(args.ksrc) if args.ksrc else ""
     if args.series and tracked:
-        stream.read()
         return CheckRequest(run, spec=tracked, **asked)
-    mail = stream.read()
     if is_cover(mail):
         return Result(WARN, "not checked: only the cover letter is here; check the series out for review first") \
             if args.series else None
@@ -139,6 +140,19 @@ def request_for(args: argparse.Namespace, stream: BinaryIO, work: Path) -> Check
     if spec:
         return CheckRequest(run, spec=spec, last_only=not args.series, **asked)
     return CheckRequest(run, series=found, **asked)
+
+
+def read_mail(stream: BinaryIO) -> bytes:
+    """What is on stream, all of it: who writes it must not find it closed. Raises UnusableInput."""
+    if stream.isatty():
+        raise UnusableInput("cannot check a mail: stdin is a terminal; pipe one patch mail into it")
+    mail = stream.read(LARGEST + 1)
+    if len(mail) > LARGEST:
+        while stream.read(1 << 20):
+            pass
+        raise UnusableInput(f"cannot check the mail on stdin: it has more than {LARGEST >> 20} MiB; pipe one patch "
+                            "mail into it")
+    return mail
 
 
 def is_cover(mail: bytes) -> bool:
@@ -166,33 +180,38 @@ def results(report: PresubmitReport, whole: bool) -> list[Result]:
     return [Result(status, summary, "\n".join(details), page.as_uri() if page.exists() else "")]
 
 
-def lines(report: PresubmitReport) -> list[str]:
-    """A report's last patch as b4 prep's lines."""
-    steps: list[Step] = report.patches[-1].steps if report.patches else []
-    kinds = {FAIL: "ERROR", WARN: "WARNING"}
-    return [f"{kinds[step.status]}: {step.name}: {step.summary}" for step in steps if step.status in kinds]
+def by_step(report: PresubmitReport) -> list[Result]:
+    """A report's last patch, a result a step: b4 prep shows each on a line of its own."""
+    steps = report.patches[-1].steps if report.patches else []
+    return [Result(step.status, f"{step.name}: {step.summary}") for step in steps]
+
+
+def checked(args: argparse.Namespace, stream: BinaryIO) -> list[Result]:
+    """What is to be told of the mail on stream. Raises SwapKunitError."""
+    with tempfile.TemporaryDirectory(prefix="swap-kunit-b4-") as work:
+        request = request_for(args, stream, Path(work))
+        if request is None or isinstance(request, Result):
+            return [request] if request else []
+        report = presubmit.check(request)
+        return by_step(report) if args.lines else results(report, args.series)
 
 
 def answer(args: argparse.Namespace, stream: BinaryIO) -> str:
-    """What is printed for the mail on stream."""
-    found: list[Result] = []
+    """What is printed for the mail on stream: also when nothing could be checked, which is not the mail's fault."""
     try:
-        with tempfile.TemporaryDirectory(prefix="swap-kunit-b4-") as work:
-            request = request_for(args, stream, Path(work))
-            if request is None or isinstance(request, Result):
-                found = [request] if request else []
-            else:
-                report = presubmit.check(request)
-                if args.lines:
-                    return "".join(f"{line}\n" for line in lines(report))
-                found = results(report, args.series)
+        found = checked(args, stream)
+    except UnusableInput as error:
+        found = [Result(FAIL, str(error))]
     except SwapKunitError as error:
-        if args.lines:
-            return f"ERROR: {error}\n"
-        # A base that does not build is not this patch's fault.
-        found = [Result(WARN if isinstance(error, UntestableKernel) else FAIL, str(error))]
+        found = [Result(WARN, f"not checked: {error}")]
+    except OSError as error:
+        found = [Result(WARN, f"not checked: {explained(error)}")]
+    except Exception as error:      # whatever it is: b4 can read nothing but an answer
+        found = [Result(WARN, f"not checked: swap-kunit itself failed, which is a bug: {type(error).__name__}: {error}",
+                        traceback.format_exc())]
     if args.lines:
-        return "".join(f"WARNING: {one.summary}\n" for one in found)
+        kinds = {FAIL: "ERROR", WARN: "WARNING"}
+        return "".join(f"{kinds[one.status]}: {' '.join(one.summary.split())}\n" for one in found if one.status in kinds)
     return json.dumps([one.to_json(f"{TOOL} series" if args.series else TOOL) for one in found], indent=1) + "\n"
 
 

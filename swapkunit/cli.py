@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from . import interrupts, toolchain
-from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
+from .errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError, explained
 
 EPILOG = """exit status: 0 all good; 1 a test failed, crashed or hung; 2 wrong use, or something
 is missing on this machine; 125 the kernel does not build, or does not reach the first case;
@@ -203,8 +203,7 @@ def main(argv: list[str]) -> int:
         return FAILED
     except OSError as error:
         drop_output()
-        print(f"swap-kunit: cannot go on with `{shlex.join(argv)}`: {error.strerror or error} "
-              f"({error.filename or 'no file'}); {advice(error)}", file=sys.stderr)
+        print(f"swap-kunit: cannot go on with `{shlex.join(argv)}`: {explained(error)}", file=sys.stderr)
         return WRONG_USE
 
 
@@ -214,13 +213,6 @@ def drop_output() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def advice(error: OSError) -> str:
-    """What to do about an OSError nobody expected."""
-    if error.errno == 28:
-        return "make room on that disk, or use another one with --out (make: O=)"
-    return "see to that file, and run it again"
 
 
 __all__ = ["main", "GOOD", "UNTESTABLE"]

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import archives, commands
-from .errors import SwapKunitError
+from .errors import SwapKunitError, UnusableInput
 
 LARGEST = 64 << 20      # bytes of one file, unpacked
 PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
@@ -113,8 +113,8 @@ def split(data: bytes, source: str, work: Path, start: int = 0) -> list[Mail]:
     """The mails in data, by git mailsplit and mailinfo. Raises SwapKunitError."""
     data = archives.text_of_page(data)
     if archives.on_one_line(data):
-        raise SwapKunitError(f"cannot find a patch in {source}: its lines are joined to one, as on some web pages; "
-                             "save the raw mail")
+        raise UnusableInput(f"cannot find a patch in {source}: its lines are joined to one, as on some web pages; "
+                            "save the raw mail")
     work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mails-", dir=work) as name:
         top = Path(name)
@@ -130,8 +130,8 @@ def mbox(data: bytes, source: str, top: Path) -> list[bytes]:
     whole.write_bytes(data)
     done = commands.run(["git", "mailsplit", "-d6", f"-o{top}", "-b", "--", whole], cwd=top, env=bare_git(top))
     if done.status:
-        raise SwapKunitError(f"cannot take the mails in {source} apart: {commands.tail(done.output, 1)}; "
-                             "give it as an mbox, or one mail a file")
+        raise UnusableInput(f"cannot take the mails in {source} apart: {commands.tail(done.output, 1)}; "
+                            "give it as an mbox, or one mail a file")
     return [path.read_bytes() for path in sorted(top.iterdir()) if path.name.isdigit()]
 
 
@@ -157,8 +157,8 @@ def decode(raw: bytes, path: Path, source: str, position: int) -> Mail:
         if not done.status:
             break
     else:
-        raise SwapKunitError(f"cannot decode the mail in {source}: {commands.tail(done.output, 1)}; save it "
-                             "again as it came, with its headers")
+        raise UnusableInput(f"cannot decode the mail in {source}: {commands.tail(done.output, 1)}; save it "
+                            "again as it came, with its headers")
     return assemble(raw, done.output, text_of(message), text_of(rest), source, position)
 
 

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from . import choosing, commands, deps, diffs, mails
 from .choosing import Candidate, plural
-from .errors import SwapKunitError
+from .errors import SwapKunitError, UnusableInput
 from .mails import Mail
 
 NEEDED = {"git": "git", "/usr/lib/python3/dist-packages/unidiff": "python3-unidiff"}
@@ -76,7 +76,7 @@ def read_mail(stream: BinaryIO, work: Path) -> Series:
     deps.require(NEEDED)
     data = stream.read(mails.LARGEST)
     if not data.strip():
-        raise SwapKunitError("cannot check a mail: there was nothing on stdin; pipe one patch mail into it")
+        raise UnusableInput("cannot check a mail: there was nothing on stdin; pipe one patch mail into it")
     return arrange(mails.split(data, "stdin", work), "the mail on stdin", work, partial=True)
 
 
@@ -90,7 +90,7 @@ def arrange(found: list[Mail], asked: str, work: Path, partial: bool) -> Series:
     covers = [one for one in candidates if not one.mail.diff and not one.reply and one.total]
     chosen = choosing.patches_of(candidates, notes)
     if not chosen:
-        raise SwapKunitError(f"cannot find a patch in {asked}: {choosing.explain_nothing(candidates)}")
+        raise UnusableInput(f"cannot find a patch in {asked}: {choosing.explain_nothing(candidates)}")
     groups = choosing.groups_of(chosen, covers, notes)
     if not partial:
         choosing.check_holes(groups, asked)
@@ -118,13 +118,13 @@ def finish(one: Candidate, place: int, work: Path) -> Patch:
         touched = diffs.touched(diff, work)
     except diffs.DamagedDiff as error:
         more = "".join(f"; {text}" for text in diffs.suspicions(mail.diff, mail.flowed))
-        raise SwapKunitError(f"cannot use {called} of {mail.source}: its diff is damaged: "
+        raise UnusableInput(f"cannot use {called} of {mail.source}: its diff is damaged: "
                              f"{mails.printable(f'{error}{more}')}; "
-                             "save the raw mail, or ask for it to be sent again") from error
+                            "save the raw mail, or ask for it to be sent again") from error
     refused = diffs.refusals(raw, []) or diffs.refusals(diff, touched)
     if refused:
-        raise SwapKunitError(f"refuse {called} of {mail.source}: {mails.printable('; '.join(refused[:3]))}; "
-                             "look where it comes from")
+        raise UnusableInput(f"refuse {called} of {mail.source}: {mails.printable('; '.join(refused[:3]))}; "
+                            "look where it comes from")
     slug = re.sub(r"[^A-Za-z0-9_.]+", "-", one.title).strip("-.")[:52] or "patch"
     file = work / f"{place:04}-{slug}.patch"
     file.write_bytes(as_mail(one, diff).encode("utf-8", "surrogateescape"))

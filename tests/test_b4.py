@@ -2,6 +2,7 @@
 """b4's check commands, as b4 calls them."""
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -11,7 +12,7 @@ import unittest
 from unittest import mock
 
 from swapkunit import b4, cli
-from swapkunit.errors import SwapKunitError, UntestableKernel
+from swapkunit.errors import SwapKunitError, UntestableKernel, UnusableInput
 from swapkunit.presubmit import CheckRequest
 from swapkunit.presubmit_report import FAIL, PASS, WARN, PatchReport, PresubmitReport, Step
 
@@ -76,14 +77,28 @@ class Answers(Check):
         self.assertEqual(json.loads(self.ask(self.second))[0]["url"], f"file://{self.top}/report.html")
 
     def test_errors(self) -> None:
-        for error, status in ((SwapKunitError("cannot: because; do"), "fail"),
-                              (UntestableKernel("the base: does not build; mend it"), "warn")):
+        full = OSError(errno.ENOSPC, "No space left on device", "/small")
+        for error, status, said in ((UnusableInput("refuse it: because; do"), "fail", "refuse it: because; do"),
+                                    (SwapKunitError("cannot: because; do"), "warn", "not checked: cannot: because; do"),
+                                    (UntestableKernel("the base; mend it"), "warn", "not checked: the base; mend it"),
+                                    (full, "warn", "not checked: No space left on device (/small); make room on that "
+                                     "disk, or use another one with --out (make: O=)"),
+                                    (TypeError("oh\nno"), "warn", "not checked: swap-kunit itself failed, which is a "
+                                     "bug: TypeError: oh\nno")):
             with mock.patch.object(self, "check", side_effect=error):
                 found = json.loads(self.ask(self.second))
-                self.assertEqual((found[0]["status"], found[0]["summary"]), (status, str(error)))
+                self.assertEqual((found[0]["status"], found[0]["summary"]), (status, said))
+                kind = "ERROR" if status == "fail" else "WARNING"
+                self.assertEqual(self.ask(self.second, "--lines"), f"{kind}: {said}\n".replace("oh\n", "oh "))
+
+    def test_what_is_no_patch_mail(self) -> None:
         found = json.loads(self.ask("hello"))
         self.assertEqual(found, [])
         self.assertIn("nothing on stdin", json.loads(self.ask(""))[0]["summary"])
+        with mock.patch("swapkunit.b4.LARGEST", 100):
+            self.assertIn("it has more than", json.loads(self.ask(self.second))[0]["summary"])
+        refused = json.loads(self.ask(self.second.replace("b/mm/swapfile.c", "b/../swapfile.c")))[0]
+        self.assertEqual((refused["status"], refused["summary"][:6]), ("fail", "refuse"))
 
     def test_nothing_else_on_either_stream(self) -> None:
         code = ("import os, sys; from swapkunit import b4\n"

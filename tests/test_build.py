@@ -13,8 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 from swapkunit import build, commands, deps, tree
-from swapkunit.cli import advice
-from swapkunit.errors import SwapKunitError, UntestableKernel
+from swapkunit.errors import SwapKunitError, UntestableKernel, explained
 from swapkunit.layout import Layout, default_out
 from swapkunit.kernel import Kernel
 
@@ -137,7 +136,7 @@ class Disk(Scratch):
     def test_while_laying_the_tree(self) -> None:
         error = OSError(errno.ENOSPC, "No space left on device")
         self.assertIn("the disk is full; make room", tree.overlay_trouble(self.top, self.top, error))
-        self.assertIn("make room", advice(error))
+        self.assertIn("make room", explained(error))
 
 
 class Packages(unittest.TestCase):
