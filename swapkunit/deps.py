@@ -62,11 +62,12 @@ def require(wanted: dict[str, str]) -> None:
             raise SwapKunitError(f"{trouble}; install it with: {shown}")
     elif os.geteuid() != 0:
         raise SwapKunitError(f"{trouble}, and only root may install it; run: {shown}")
-    apt_install(install, packages)
+    apt_install(install, wanted)
 
 
-def apt_install(install: list[str], packages: list[str]) -> None:
-    """Run install, after an `apt-get update` when it fails at first."""
+def apt_install(install: list[str], wanted: dict[str, str]) -> None:
+    """Run install, after an `apt-get update` when it fails at first. Raises SwapKunitError."""
+    packages = missing(wanted)
     update = install[:install.index("apt-get") + 1] + ["update"]
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (install, update, install):
@@ -74,6 +75,10 @@ def apt_install(install: list[str], packages: list[str]) -> None:
         status = subprocess.run(command, env=env, check=False, stdin=subprocess.DEVNULL
                                 if os.geteuid() == 0 else None).returncode
         if status == 0 and command is install:
-            return
+            lost = [what for what in wanted if not present(what)]
+            if not lost:
+                return
+            raise SwapKunitError(f"cannot go on: {', '.join(packages)} is installed, and still there is no "
+                                 f"{', '.join(lost)}; see to PATH")
     raise SwapKunitError(f"cannot install {', '.join(packages)}: apt-get failed as shown above; put "
                          f"that right and run: {shlex.join(install)}")

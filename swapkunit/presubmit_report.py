@@ -140,8 +140,9 @@ def text(report: PresubmitReport) -> str:
     version = f" v{report.version}" if report.version > 1 else ""
     number = len(report.patches)
     lines = [*wrap(f"swap-kunit presubmit: {report.title}{version}, {number} patch{'es' * (number != 1)} on "
-                   f"Linux {report.kernel}"), *wrap(asked(report)), ""]
-    lines += table(report)
+                   f"Linux {report.kernel}"), *wrap(asked(report))]
+    lines += wrap(f"sandbox: {report.sandbox}") if report.sandbox.startswith("none") else []
+    lines += ["", *table(report)]
     lines += [""] + wrap(f"{closing(report)}", "") if report.patches else []
     for note in report.notes:
         lines += wrap(f"note: {note}")

@@ -174,7 +174,7 @@ def probe(made: Sandbox) -> None:
                           errors="replace", check=False)
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        raise SwapKunitError(f"cannot run a stranger's code in a sandbox: {said}; let this user make user "
+        raise SwapKunitError(f"cannot run a stranger's code in a sandbox: {said.rstrip('.')}; let this user make user "
                              "namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces), or, if "
                              "you trust the series as your own code, give --no-sandbox (make: SANDBOX=0)")
 

@@ -161,6 +161,13 @@ class Packages(unittest.TestCase):
         install = self.require(root=True, terminal=False)
         self.assertEqual(install.call_args[0][0][-1], "nosuch")
 
+    def test_installed_and_still_not_found(self) -> None:
+        with mock.patch("os.geteuid", return_value=0), mock.patch("subprocess.run") as run, \
+                mock.patch("sys.stdin.isatty", return_value=False), mock.patch("swapkunit.commands.show"), \
+                self.assertRaisesRegex(SwapKunitError, "nosuch is installed, and still there is no no-such-program"):
+            run.return_value.returncode = 0
+            deps.require(self.LACKING)
+
     def test_user_without_a_terminal_gets_the_command(self) -> None:
         with self.assertRaisesRegex(SwapKunitError, "run: sudo apt-get install .* nosuch"):
             self.require(root=False, terminal=False)

@@ -192,7 +192,11 @@ class Series(SeriesCase):
         self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
         done = self.presubmit("--no-sandbox", "--quick", *self.series())
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn("sandbox: none: the patches run with your rights", done.stdout)
+        said = "sandbox: none: the patches run with your rights"
+        self.assertIn(said, done.stdout.splitlines())
+        for name in ("report.txt", "report.html", "report.json"):
+            text = next(self.out.glob(f"report/*/{name}")).read_text()
+            self.assertIn(said.replace(": ", '": "', 1) if name == "report.json" else said, " ".join(text.split()))
 
     def ended_by_the_sandbox(self, base: bool) -> CheckRequest:
         """A request whose base, or whose patch, makes make wait until it is ended."""
@@ -342,7 +346,7 @@ class Report(Scratch):
     def made(self, *found: Step) -> PresubmitReport:
         """A report of one patch."""
         patch = PatchReport(1, 1, "mm: <b>x</b>", steps=[step.clean() for step in found])
-        return PresubmitReport("mm: x", 1, "7.3.4", "here", "none", ["build", "suites"], self.top, patches=[patch])
+        return PresubmitReport("mm: x", 1, "7.3.4", "here", "bubblewrap", ["build", "suites"], self.top, patches=[patch])
 
     def test_fits_a_mail(self) -> None:
         text = reports.text(self.made(Step("build", FAIL, "word " * 40, details=["d" * 300] * 20)))
