@@ -25,6 +25,9 @@ PRISTINE = "pristine"       # the base's build directory
 PRISTINE_OF = "pristine-of"  # which base that is
 OWNER = "series"            # whose build directory it is now
 MECHANISM = re.compile(r"^#define SWAP_MECHANISM_(\w+) 1$", re.M)
+BOOT = "list"               # the stage in which a kernel boots for the first time
+LINES = 38                  # of a console's end
+WRAPPED = re.compile(rf"In file included from {build.OWN}mm/\w+\.c:\d+[:,]$")    # in every message about a file of mm
 KBUILD = re.compile(r"^  [A-Z]\w+ +\S")      # such as "  CC      mm/swapfile.o"
 SHADOWED = ("kasan",)       # fragments whose kernels reserve terabytes of address space
 
@@ -158,7 +161,7 @@ class Bench:
             except SwapKunitError as error:
                 if not ended and not isinstance(error, UntestableKernel):
                     raise
-                return Tested(False, [*compiler_lines(session), *([] if ended else [str(error)])],
+                return Tested(False, compiler_lines(session) if ended else why_not(session, error),
                               seconds=session.stages.seconds, limit=ended[-1] if ended else "")
             if run.interrupted:
                 raise KeyboardInterrupt
@@ -209,9 +212,17 @@ def compiler_lines(session: Session) -> list[str]:
         text = (session.layout.out / "build.log").read_text(errors="replace")
     except OSError:
         return []
-    # The kernel's own file lies beside a wrapper of ours that has its name.
-    said = [re.sub(r"\.\./((?:\w+/)*\w+?)(?:_real)?(\.[ch]):", r"\1\2:", line) for line in text.splitlines()]
-    return build.once_each([line for line in said if not build.NOISE.match(line) and not KBUILD.match(line)])
+    said = [build.named(line) for line in text.splitlines()]
+    return build.once_each([line for line in said if not build.NOISE.match(line) and not KBUILD.match(line)
+                            and not WRAPPED.match(line)])
+
+
+def why_not(session: Session, error: SwapKunitError) -> list[str]:
+    """What there is to be seen of a kernel that does not build, or does not boot."""
+    console = session.layout.out / "logs/list.log"
+    if BOOT not in session.stages.seconds or not console.exists():
+        return [*compiler_lines(session), str(error)]
+    return [str(error), *console.read_text(errors="backslashreplace").splitlines()[-LINES:]]
 
 
 def leaves(report: Report) -> dict[str, Leaf]:

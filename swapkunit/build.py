@@ -19,8 +19,8 @@ from pathlib import Path
 from . import commands, fragments, toolchain
 from .errors import SwapKunitError, UntestableKernel
 from .fragments import KunitConfig
-from .layout import Layout
-from .tree import STALE
+from .layout import REPO, Layout
+from .tree import OWN_DIR, STALE
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
 STAMP = "configured.json"
@@ -28,6 +28,9 @@ UNFINISHED = "building"     # there while make runs, and after it was killed
 NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
                    r"\d+ (warning|error)s? generated|$)")
 MESSAGE = re.compile(r": (warning|(fatal )?error): ")
+ERROR = re.compile(r": (fatal )?error: ")
+SOURCE = re.compile(r"\.\./((?:[\w-]+/)*[\w-]+?)(_real)?(\.[ch])(?=:)")
+OWN = "swap-kunit/"        # before the names of this project's files, where compilers speak of both
 BEFORE_MESSAGE = re.compile(r"^In file included from |: In function ")
 
 
@@ -185,8 +188,30 @@ def check_build(layout: Layout, done: commands.Finished) -> None:
         return
     print("\n".join(said[-60:]) or commands.tail(done.output), file=sys.stderr)
     raise_if_disk_full(layout, done.output)
+    if own_fault([named(line) for line in said]):
+        raise UntestableKernel("swap-kunit's own code does not build with this kernel, as shown above: something that it "
+                               "calls is gone, or is called otherwise; the kernel may be good: see whether there is a "
+                               "newer swap-kunit")
     raise UntestableKernel("the kernel under test does not build: make stopped at what is shown above "
                            f"(whole output: {layout.out / 'build.log'}); put it right and run again")
+
+
+def named(line: str) -> str:
+    """A compiler's line, with the kernel's files by their own names and ours told from them.
+
+    The kernel's own mm/NAME.c lies beside a wrapper of ours that has its name.
+    """
+    def name(match: re.Match[str]) -> str:
+        path = match[1] + match[3]
+        ours = not match[2] and (path.startswith(f"{OWN_DIR}/") or (REPO / path).exists())
+        return (OWN if ours else "") + path
+    return SOURCE.sub(name, line)
+
+
+def own_fault(lines: list[str]) -> bool:
+    """Whether compilers complain of our own code alone; lines as named() gives them."""
+    errors = [line for line in lines if ERROR.search(line)]
+    return bool(errors) and all(line.startswith(OWN) for line in errors)
 
 
 def once_each(said: list[str]) -> list[str]:

@@ -31,7 +31,7 @@ from .coverage import FRAGMENT
 from .errors import SwapKunitError, UntestableKernel
 from .layout import CONFIGS, REPO, Layout, default_out
 from .presubmit_progress import Progress
-from .presubmit_report import FAIL, PASS, SKIP, PatchReport, PresubmitReport, Step, worst
+from .presubmit_report import PASS, SKIP, PatchReport, PresubmitReport, Step, worst
 from .presubmit_store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
 from .series import Patch, Series
 from .session import Request
@@ -249,7 +249,7 @@ class Checker:
             for bench_of_config in self.benches.values():
                 self.add(report, self.test_config(bench_of_config, report, patch, laid))
         else:
-            self.skip_rest(report, "its build was ended" if tested.limit else "it does not build")
+            self.skip_rest(report, "its build was ended" if tested.limit else "there is no kernel to test")
         return tested if tested.built else before
 
     def test_config(self, other: Bench, report: PatchReport, patch: Patch, laid: list[Patch]) -> Step:
@@ -296,7 +296,7 @@ class Checker:
     def builds(self, patch: Patch) -> bool:
         """Whether the build of its state did."""
         step = self.reports[id(patch)].step("build")
-        return step is None or step.status != FAIL
+        return step is None or step.data.get("built", True)
 
     def compile_and_test(self, patch: Patch, laid: list[Patch]) -> tuple[list[Step], Tested]:
         """What the single compilations say, which go on beside the build, and what the kernel shows."""

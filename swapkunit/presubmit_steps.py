@@ -7,7 +7,8 @@ from pathlib import Path
 
 from . import applying, commands, decisions_text
 from .applying import Applied, Failed
-from .bench import Tested
+from .bench import BOOT, Tested
+from .build import own_fault
 from .decisions import Recorded, compare
 from .kernel import Kernel
 from .notation import parse_log
@@ -127,10 +128,9 @@ def place_of(where: str, there: list[str], patch: Patch) -> str:
 def builds(tested: Tested, base: Tested, touched: list[str]) -> Step:
     """Whether the kernel builds, and whether the compiler has something new to say."""
     seconds = sum(tested.seconds.get(name, 0.0) for name in ("tree", "build"))
-    if tested.limit and not tested.built:
-        return Step("build", FAIL, f"it was ended: {tested.limit}", "ended", tested.said[-40:], seconds)
     if not tested.built:
-        return Step("build", FAIL, "it does not build, or does not boot", "no", tested.said[-40:], seconds)
+        status, summary, cell = fate_of(tested)
+        return Step("build", status, summary, cell, tested.said[-40:], seconds, {"built": False})
     before = {without_numbers(line) for line in base.said}
     new = [line for line in tested.said if without_numbers(line) not in before]
     left_out = [name for name in touched if name.endswith(".c") and name not in tested.objects]
@@ -139,6 +139,17 @@ def builds(tested: Tested, base: Tested, touched: list[str]) -> Step:
         return Step("build", WARN, lines(sum(": warning: " in line for line in new), "new warning"), "",
                     [*new, *told], seconds)
     return Step("build", PASS, told[0] if told else "it builds", "part" if told else "", told, seconds)
+
+
+def fate_of(tested: Tested) -> tuple[str, str, str]:
+    """Why there is no kernel to test: a status, a sentence, and a word for the table."""
+    if tested.limit:
+        return FAIL, f"it was ended: {tested.limit}", "ended"
+    if BOOT in tested.seconds:
+        return FAIL, "it builds, but does not reach its first case", "boot"
+    if own_fault(tested.said):      # the patch may be good: a static function has another name
+        return WARN, "swap-kunit's own code does not build with it: what that calls is gone or is called otherwise", "own"
+    return FAIL, "it does not build", "no"
 
 
 def without_numbers(line: str) -> str:
@@ -213,12 +224,15 @@ def decisions(tested: Tested, before: Tested) -> Step:
     moved = [one.name for one in difference.moved]
     for one in difference.alone:
         told.append(f"only {'before' if one.side == 'A' else 'with'} the patch: {one.name}: {one.why}")
+    hidden = [one.name for one in difference.trouble if "B" in one.texts and "A" not in one.texts and one.broken]
+    told += [f"tells nothing with the patch: {name}" for name in hidden]
     if moved:
         told += ["A: before this patch, B: with it", *decisions_text.moved_lines(difference)]
     if not told:
         return Step("decisions", PASS, decisions_text.summary(difference), "same")
-    summary = decisions_text.summary(difference) if moved or difference.alone else told[0]
-    return Step("decisions", WARN, summary, str(len(moved)) if moved else "", told, data={"changed": moved})
+    summary = decisions_text.summary(difference) if moved or hidden or difference.alone else told[0]
+    cell = str(len(moved)) if moved else f"-{len(hidden)}" if hidden else ""
+    return Step("decisions", WARN, summary, cell, told, data={"changed": moved})
 
 
 def recorded(state: Tested) -> Recorded:

@@ -13,7 +13,7 @@ from .kernel import Kernel
 from .layout import REPO
 
 
-FORMAT = 1      # of what is kept: another one makes it all anew
+FORMAT = 2      # of what is kept: another one makes it all anew
 
 
 def key(*parts: object) -> str:

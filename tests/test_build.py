@@ -124,6 +124,20 @@ class Disk(Scratch):
         with mock.patch("sys.stderr"), self.assertRaises(UntestableKernel):
             build.check_build(layout, commands.Finished(2, "x.c:1: error: y\n"))
 
+    def test_whose_code_does_not_build(self) -> None:
+        ours = ["../mm/swap_state.c: In function 'swap_kunit_x':", "../mm/swap_state.c:9:1: error: no 'swap_ra'"]
+        theirs = ["../mm/swap_state_real.c:7:3: error: no ';'", "../mm/memory-tiers.c:7:3: error: no ';'"]
+        suite = "../mm/kunit/suites/swap_io_kunit.c:3:1: fatal error: x"
+        self.assertEqual([build.named(line) for line in (*ours, *theirs, suite)], [
+            "swap-kunit/mm/swap_state.c: In function 'swap_kunit_x':", "swap-kunit/mm/swap_state.c:9:1: error: no 'swap_ra'",
+            "mm/swap_state.c:7:3: error: no ';'", "mm/memory-tiers.c:7:3: error: no ';'",
+            "swap-kunit/mm/kunit/suites/swap_io_kunit.c:3:1: fatal error: x"])
+        for lines, said in ((ours, "swap-kunit's own code does not build with this kernel"),
+                            ([*ours, suite], "swap-kunit's own code"), ([*ours, *theirs], "kernel under test does not"),
+                            (["ld: undefined reference"], "kernel under test does not")):
+            with mock.patch("sys.stderr"), self.assertRaisesRegex(UntestableKernel, said):
+                build.check_build(Layout(self.top), commands.Finished(2, "\n".join(lines)))
+
     def test_a_headers_warning_is_shown_once(self) -> None:
         header = ["In file included from a.c:1:", "In file included from a.h:2:", "io.h:9:1: warning: null",
                   " 9 | x", "   | ^"]

@@ -288,6 +288,23 @@ class Steps(Scratch):
         step = steps.suites(self.state(Leaf("s.a", "passed")), bug, None)
         self.assertEqual(step.details, ["known bug, fixed here: s.a: old bug"])
 
+    def test_no_kernel_to_test(self) -> None:
+        error, base = "mm/swapfile.c:7:3: error: no ';'", self.state()
+        for more, found in (({"said": [error]}, (FAIL, "no")), ({"said": [f"swap-kunit/{error}"]}, (WARN, "own")),
+                            ({"said": [f"swap-kunit/{error}", error]}, (FAIL, "no")),
+                            ({"seconds": {"build": 1.0, "list": 1.0}}, (FAIL, "boot")), ({"limit": "x"}, (FAIL, "ended"))):
+            step = steps.builds(Tested(False, **more), base, ["mm/swapfile.c"])
+            self.assertEqual((step.status, step.cell), found)
+            self.assertEqual(step.data, {"built": False})
+
+    def test_a_case_that_crashes_does_not_decide_alike(self) -> None:
+        passed, crashed = Leaf("s.a", "passed"), Leaf("s.a", "failed", ["crashed: panic"], fate="crashed")
+        before, after = self.state(passed, decisions=("s.a A0:0",)), self.state(crashed, decisions=("s.a A0:0",))
+        step = steps.decisions(after, before)
+        self.assertEqual((step.status, step.cell, step.details), (WARN, "-1", ["tells nothing with the patch: s.a"]))
+        self.assertIn("1 crashed or hung and tell", step.summary)
+        self.assertEqual(steps.decisions(after, after).status, PASS)
+
     def test_decisions(self) -> None:
         cases = Leaf("s.a[zram]", "passed"), Leaf("s.b", "passed")
         base = self.state(*cases, decisions=("s.a[zram] A0:0", "s.b A0:1 A0:2"))
