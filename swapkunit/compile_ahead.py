@@ -13,9 +13,12 @@ lines are counted that the series changes, for the likely case that all its patc
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
@@ -55,13 +58,14 @@ class Ahead:
             self.process = subprocess.Popen([sys.executable, "-m", __name__], cwd=REPO, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         assert self.process.stdin
-        with contextlib.suppress(BrokenPipeError), self.process.stdin as stdin:     # steps() tells
-            stdin.write(self.work)
+        with contextlib.suppress(BrokenPipeError):      # steps() tells
+            self.process.stdin.write(self.work)
+            self.process.stdin.flush()      # left open: its end tells that we have come to ours
         return self
 
     def __exit__(self, *_: object) -> None:
         assert self.process
-        with interrupts.held(), self.process:
+        with contextlib.suppress(BrokenPipeError), interrupts.held(), self.process:
             self.process.terminate()    # it ends what it has started
 
     def steps(self) -> list[Step]:
@@ -108,11 +112,18 @@ def work(checks: Checks, touched: list[str], users: list[str], tasks: list[Task]
     yield []
 
 
+def stop_with_parent() -> None:
+    """Wait for the end of stdin, and stop: whoever wrote there was killed, or asks for it."""
+    os.read(sys.stdin.fileno(), 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main() -> None:
     """The other process: work on stdin, what it comes to on stdout."""
     interrupts.catch()
     out = sys.stdout.buffer
     *given, log = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=stop_with_parent, daemon=True).start()
     try:
         with bench.quiet(log), commands.giving_way():
             for steps in work(*given):

@@ -96,3 +96,9 @@ class CompilingAhead(Scratch):
             pid = self.worker()
             raise KeyboardInterrupt
         self.assertTrue(self.gone(pid))
+
+    def test_it_ends_when_the_other_side_is_killed(self) -> None:
+        with self.ahead("hang") as ahead:
+            self.worker()
+            ahead.process.stdin.close()     # as the end of our process does
+            self.assertEqual(ahead.process.wait(timeout=10), 0)
