@@ -173,8 +173,10 @@ def update(tree: Path, objects: Path, shallow: Path, commit: str, repository: Pa
                          "-q", "--force", "--detach", commit], env=env,
                         progress=lambda spent: f"checking out {commit[:12]}: {spent:.0f} s")
     if done.status:
+        partial = not reading_git(repository, "config", "--get-regexp", r"^remote\..*\.promisor$").status
+        see = f"it is a partial clone: `git checkout {commit[:12]}` there gets what it lacks" if partial else "see to that"
         raise SwapKunitError(f"cannot check out {commit[:12]} of {repository}: {commands.tail(done.output, 1)}; "
-                             "see to that, or give the patches as files")
+                             f"{see}, or give the patches as files")
     (own / "swap-kunit-complete").write_text(commit + "\n")
 
 
