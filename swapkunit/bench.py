@@ -7,6 +7,7 @@ it. So the base's is kept as it was built, and each series starts from a copy of
 from __future__ import annotations
 
 import contextlib
+import errno
 import re
 import shutil
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -16,7 +17,7 @@ from typing import Iterator
 from . import build, sandbox as boxes, session as sessions
 from .commands import Watch
 from .errors import SwapKunitError, UntestableKernel
-from .layout import REPO
+from .layout import REPO, no_room, write_whole
 from .presubmit_store import Store, key
 from .results import FAIL, Leaf, Report
 from .session import Request, Session
@@ -24,6 +25,7 @@ from .session import Request, Session
 PRISTINE = "pristine"       # the base's build directory
 PRISTINE_OF = "pristine-of"  # which base that is
 OWNER = "series"            # whose build directory it is now
+NOBODY = "nobody"           # it is being copied
 MECHANISM = re.compile(r"^#define SWAP_MECHANISM_(\w+) 1$", re.M)
 BOOT = "list"               # the stage in which a kernel boots for the first time
 LINES = 38                  # of a console's end
@@ -123,6 +125,9 @@ class Bench:
             return known
         with quiet(self.log):
             tested = self._test(self.session(patches), patches, touched)
+        if patches and boxes.machines_fault(tested.limit):
+            raise SwapKunitError(f"cannot go on with the series: while patch {len(patches)} was built and tested, "
+                                 f"{tested.limit}; {boxes.advice(tested.limit)}")
         if tested.built and not tested.limit:   # what does not may have been killed, or have lacked memory or room
             self.store.put(self.key(patches, touched), asdict(tested))
         return tested
@@ -145,7 +150,7 @@ class Bench:
             self.take_over(session, [])
             if like and not session.layout.build.exists() and (like.out / PRISTINE).exists():
                 sessions.lay_tree(session)
-                shutil.copytree(like.out / PRISTINE, session.layout.build, symlinks=True)
+                self.copy(like.out / PRISTINE, session.layout.build)
             sessions.build_kernel(session)
             self.keep_pristine(session)
 
@@ -179,22 +184,43 @@ class Bench:
         wanted = self.series_key if patches else ""
         pristine = session.layout.out / PRISTINE
         if now and now != wanted:
+            write_whole(owner, NOBODY)      # until it is a whole one again
             shutil.rmtree(session.layout.build, ignore_errors=True)
             if pristine.exists():
-                shutil.copytree(pristine, session.layout.build, symlinks=True)
+                self.copy(pristine, session.layout.build)
             owner.unlink()
         if wanted and now != wanted:
-            owner.write_text(wanted)
+            write_whole(owner, wanted)
 
     def keep_pristine(self, session: Session) -> None:
         """Keep the build directory of the base just built."""
         pristine = session.layout.out / PRISTINE
-        new = pristine.with_suffix(".new")
-        shutil.rmtree(new, ignore_errors=True)
-        shutil.copytree(session.layout.build, new, symlinks=True)
+        (self.out / PRISTINE_OF).unlink(missing_ok=True)
         shutil.rmtree(pristine, ignore_errors=True)
-        new.rename(pristine)
-        (self.out / PRISTINE_OF).write_text(self.base_key)
+        self.copy(session.layout.build, pristine)
+        write_whole(self.out / PRISTINE_OF, self.base_key)
+
+    def copy(self, source: Path, target: Path) -> None:
+        """A copy of a directory that is there whole or not at all."""
+        new = self.out / "copying"
+        shutil.rmtree(new, ignore_errors=True)
+        try:
+            shutil.copytree(source, new, symlinks=True, copy_function=copy_file)
+            new.rename(target)
+        except shutil.Error as error:       # what it could not copy, and why
+            raise SwapKunitError(f"cannot copy {source}: {error.args[0][0][2]}; see to that, and run it again") from error
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+def copy_file(source: str, target: str) -> None:
+    """For copytree(), which goes on to the last file where no more can be written."""
+    try:
+        shutil.copy2(source, target)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise no_room(Path(target).parent) from error
+        raise
 
 
 @contextlib.contextmanager

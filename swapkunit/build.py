@@ -19,12 +19,13 @@ from pathlib import Path
 from . import commands, fragments, toolchain
 from .errors import SwapKunitError, UntestableKernel
 from .fragments import KunitConfig
-from .layout import REPO, Layout
+from .layout import LITTLE, REPO, Layout, disk_free, full_disk, no_room
 from .tree import OWN_DIR, STALE
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
+ROOM_TO_LINK = 1 << 30      # bytes a program may have used and given back when it found no more
 STAMP = "configured.json"
-UNFINISHED = "building"     # there while make runs, and after it was killed
+UNFINISHED = "building"     # there while make runs, and until it has come to a good end
 NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
                    r"\d+ (warning|error)s? generated|$)")
 MESSAGE = re.compile(r": (warning|(fatal )?error): ")
@@ -161,7 +162,8 @@ def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: lis
     unfinished.touch()
     done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
                         echo=options.verbose, progress=ObjectCount(layout.build))
-    unfinished.unlink()
+    if done.status == 0:        # else it may have been killed, or have lacked room
+        unfinished.unlink()
     (layout.out / "build.log").write_text(done.output)
     check_build(layout, done)
     write_stamp(layout, config, options)
@@ -294,10 +296,7 @@ def drop_half_written(build_dir: Path) -> None:
 
 def check_room(directory: Path, wanted: int) -> None:
     """Raise SwapKunitError when directory's disk has less than wanted bytes free."""
-    while not directory.exists():
-        directory = directory.parent
-    info = os.statvfs(directory)
-    free = info.f_bavail * info.f_frsize
+    free = disk_free(directory)
     if free < wanted:
         raise SwapKunitError(
             f"cannot work in {directory}: {wanted / 2**30:.1f} GB are needed and its disk has "
@@ -306,7 +305,8 @@ def check_room(directory: Path, wanted: int) -> None:
 
 
 def raise_if_disk_full(layout: Layout, output: str) -> None:
-    """Raise SwapKunitError when output tells of a full disk."""
-    if "No space left on device" in output:
-        raise SwapKunitError(f"cannot build in {layout.out}: the disk is full; make room (`swap-kunit "
-                             "clean` removes old builds), or use another disk with --out (make: O=)")
+    """Raise SwapKunitError when a build that failed has lacked room: by output, which a kernel may also lie in, and
+    by what is free now, as programs remove what they could not write."""
+    place = full_disk(layout.out, ROOM_TO_LINK if "No space left on device" in output else LITTLE)
+    if place:
+        raise no_room(place)

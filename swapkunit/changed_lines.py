@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import coverage_verbs, lcov, patches as patching, session as sessions
+from . import coverage_verbs, lcov, patches as patching, sandbox as boxes, session as sessions
 from .bench import Bench, Noticing, quiet
 from .coverage import Places, collect, counter_directory, forget, keep_notes, source_lines, total_of
 from .counters import WATCHED, Tools
@@ -128,7 +128,8 @@ def build_and_count(state: State) -> Reached:
     except SwapKunitError as error:
         ended = session.sandbox.ended if isinstance(session.sandbox, Noticing) else []
         if ended:
-            return Reached(why_not=f"the build with counters was ended: {ended[-1]}", status=WARN)
+            return Reached(why_not=f"the build with counters was ended: {ended[-1]}",
+                           status=SKIP if boxes.machines_fault(ended[-1]) else WARN)
         return Reached(why_not=str(error), status=status if isinstance(error, UntestableKernel) else SKIP)
 
 

@@ -2,6 +2,7 @@
 """Running other programs: shown to the user, killed whole when we stop."""
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Callable, Iterator, Mapping, Protocol, Sequence
 
 from . import interrupts
+from .layout import LITTLE, disk_free
 
 CCACHE = "/usr/lib/ccache"
 NICE = 19
@@ -168,6 +170,8 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
                 tidy()
         if process.returncode == -signal.SIGINT:    # it came before the child had left our session
             raise KeyboardInterrupt
+        if process.returncode > 0 and disk_free(tempfile.gettempdir()) < LITTLE:    # it had nowhere to say why
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), tempfile.gettempdir())
         output = last_of(sink)
         return Finished(process.returncode or 1, f"{output}\nended: {ended_by}\n") if ended_by \
             else Finished(process.returncode, output)

@@ -192,6 +192,9 @@ class Checks:
                 done = commands.run([sys.executable, WORKER, file.name, str(self.request.jobs)], cwd=self.top,
                                     env=commands.kernel_environment())
         self.ended = box.ended[-1] if box and box.ended else ""
+        if boxes.machines_fault(self.ended):
+            raise SwapKunitError("cannot go on with compiling the touched files one by one: while that was done, "
+                                 f"{self.ended}; {boxes.advice(self.ended)}")
         return {job: [1, f"{ENDED}{self.ended}", 0.0] for job, _ in jobs} if self.ended else result_of(done)
 
     # -- a series -----------------------------------------------------------

@@ -2,19 +2,22 @@
 """Where things lie: the repo, the cache, and the output directory of a run."""
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
 import re
 import sys
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Sequence
+from typing import IO, Iterator, Sequence
 
 from .errors import SwapKunitError
 from .kernel import Kernel
 
+LITTLE = 1 << 20        # bytes: a disk that has no more is full
 REPO = Path(__file__).resolve().parent.parent
 CONFIGS = REPO / "configs"
 POLICIES = REPO / "mm" / "policies"
@@ -31,6 +34,41 @@ def cache_dir() -> Path:
 def short_hash(text: str) -> str:
     """Eight hex digits that stand for text."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+# -- room on disks -----------------------------------------------------------
+
+
+def disk_free(path: Path | str) -> int:
+    """Bytes free on the disk of path, or of where it will be."""
+    path = Path(path).absolute()
+    while not path.exists():
+        path = path.parent
+    info = os.statvfs(path)
+    return info.f_bavail * info.f_frsize
+
+
+def full_disk(out: Path, little: int = LITTLE) -> Path | None:
+    """Where less than little bytes are free: in out, or in the directory for temporary files."""
+    return next((place for place in (out, Path(tempfile.gettempdir())) if disk_free(place) < little), None)
+
+
+def no_room(place: Path) -> SwapKunitError:
+    """That the disk of place is full, and what to do."""
+    another = "with --out (make: O=)" if place != Path(tempfile.gettempdir()) else "by TMPDIR"
+    return SwapKunitError(f"cannot go on: the disk of {place} is full; make room (`swap-kunit clean` removes old builds), "
+                          f"or use another disk {another}")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is there whole, as it was, or not at all, also when the disk is full."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        new.write_text(text, encoding="utf-8", errors="surrogateescape")
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
 
 
 @dataclass(frozen=True)
@@ -67,24 +105,33 @@ class Layout:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the directory against other runs. Raises SwapKunitError naming the holder."""
+        """Hold the directory against other runs. Raises SwapKunitError naming the holder, or a disk that is full."""
         self.make()
-        with open(self.out / ".lock", "a+", encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                file.seek(0)
-                holder = file.read().strip() or "another swap-kunit"
-                raise SwapKunitError(f"cannot use the output directory {self.out}: {holder} is at "
-                                     "work in it; wait for it, or give another one with --out "
-                                     "(make: O=)") from error
-            file.truncate(0)
-            file.write(f"process {os.getpid()} (swap-kunit {' '.join(sys.argv[1:])})")
-            file.flush()
-            try:
-                yield
-            finally:
-                file.truncate(0)
+        try:
+            with open(self.out / ".lock", "a+", encoding="utf-8") as file:
+                self._take(file)
+                try:
+                    yield
+                finally:
+                    file.truncate(0)
+        except OSError as error:
+            place = Path(error.filename) if error.filename else full_disk(self.out)
+            if error.errno != errno.ENOSPC or place is None:
+                raise
+            raise no_room(place) from error
+
+    def _take(self, file: IO[str]) -> None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.seek(0)
+            holder = file.read().strip() or "another swap-kunit"
+            raise SwapKunitError(f"cannot use the output directory {self.out}: {holder} is at "
+                                 "work in it; wait for it, or give another one with --out "
+                                 "(make: O=)") from error
+        file.truncate(0)
+        file.write(f"process {os.getpid()} (swap-kunit {' '.join(sys.argv[1:])})")
+        file.flush()
 
 
 def default_top() -> Path:

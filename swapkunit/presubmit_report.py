@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from .errors import FAILED, GOOD
+from .layout import write_whole
 from .results import printable
 
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
@@ -220,13 +221,12 @@ def write(report: PresubmitReport) -> None:
     """All files of the report, into report.out."""
     from . import presubmit_html
     report.out.mkdir(parents=True, exist_ok=True)
-    (report.out / "report.txt").write_text(text(report), encoding="utf-8")
-    (report.out / "report.json").write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
-    (report.out / "report.html").write_text(presubmit_html.page(report), encoding="utf-8")
-    write_junit(report)
+    for name, content in (("report.txt", text(report)), ("report.json", json.dumps(report.to_json(), indent=1) + "\n"),
+                          ("report.html", presubmit_html.page(report)), ("junit.xml", junit(report))):
+        write_whole(report.out / name, content)
 
 
-def write_junit(report: PresubmitReport) -> None:
+def junit(report: PresubmitReport) -> str:
     """junit.xml: a suite a patch, a case a step."""
     from xml.etree import ElementTree as xml
     top = xml.Element("testsuites", name="swap-kunit presubmit")
@@ -245,4 +245,4 @@ def write_junit(report: PresubmitReport) -> None:
             elif step.status == SKIP:
                 xml.SubElement(case, "skipped", message=printable(step.summary))
     xml.indent(top)
-    xml.ElementTree(top).write(report.out / "junit.xml", encoding="utf-8", xml_declaration=True)
+    return xml.tostring(top, encoding="unicode", xml_declaration=True)

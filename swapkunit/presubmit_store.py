@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import toolchain
 from .kernel import Kernel
-from .layout import REPO
+from .layout import REPO, write_whole
 
 
 FORMAT = 2      # of what is kept: another one makes it all anew
@@ -37,9 +37,7 @@ class Store:
     def put(self, name: str, value: dict) -> dict:
         """Keep value under name; returns it."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        temporary = self.directory / f".{name}.{os.getpid()}"
-        temporary.write_text(json.dumps(value), encoding="utf-8")
-        temporary.replace(self.directory / f"{name}.json")
+        write_whole(self.directory / f"{name}.json", json.dumps(value))
         return value
 
 

@@ -27,6 +27,7 @@ from typing import Mapping
 
 from . import commands, deps, toolchain
 from .errors import SwapKunitError
+from .layout import disk_free
 
 GB = 1 << 30
 PROGRAM = {"bwrap": "bubblewrap", "prlimit": "util-linux"}
@@ -191,15 +192,20 @@ def describe(made: Sandbox | None) -> str:
 
 def advice(limit: str) -> str:
     """What to do about a base that the sandbox ended, by what Watcher said."""
-    if "disk" in limit:
+    if "the disk of" in limit:
         return "make room (`swap-kunit clean` removes old builds), or use another disk with --out (make: O=)"
     if " s in its sandbox" in limit:
         return "try again when the machine has less to do, or, if you trust the series as your own code, give " \
                "--no-sandbox (make: SANDBOX=0)"
-    if "machine" in limit:
+    if "the machine had" in limit:
         return "end what else takes memory, or have fewer jobs (-j, make: J=)"
     return "have fewer jobs (-j, make: J=), or, if you trust the series as your own code, give --no-sandbox " \
            "(make: SANDBOX=0)"
+
+
+def machines_fault(limit: str) -> bool:
+    """Whether what Watcher said is about the machine, which others use too, and not about what ran inside."""
+    return "the disk of" in limit or "the machine had" in limit
 
 
 def places_of(path: Path) -> list[Path]:
@@ -260,9 +266,10 @@ class Watcher:
         if memory > self.limits.memory:
             return f"it took {memory / GB:.1f} GB of memory, and its sandbox allows {self.limits.memory / GB:.1f}"
         if memory_free() < MEMORY_TO_SPARE:
-            return "the machine has hardly any memory left"
-        if any(disk_free(path) < DISK_TO_SPARE for path in self.places):
-            return "the disk it writes to is nearly full"
+            return "the machine had hardly any memory left"
+        full = next((path for path in self.places if disk_free(path) < DISK_TO_SPARE), None)
+        if full:
+            return f"the disk of {full} became nearly full"
         return ""
 
 
@@ -301,9 +308,3 @@ def memory_free() -> float:
         return int(told["MemAvailable"]) / int(told["MemTotal"])
     except (OSError, KeyError):
         return 1.0
-
-
-def disk_free(path: Path) -> int:
-    """Bytes free on path's disk."""
-    info = os.statvfs(path)
-    return info.f_bavail * info.f_frsize

@@ -7,12 +7,13 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import build, commands, deps, tree
+from swapkunit import build, commands, deps, layout as layouts, tree
 from swapkunit.errors import SwapKunitError, UntestableKernel, explained
 from swapkunit.layout import Layout, default_out
 from swapkunit.kernel import Kernel
@@ -117,12 +118,35 @@ class Disk(Scratch):
 
     def test_during_make(self) -> None:
         layout = Layout(self.top)
-        full = commands.Finished(2, "ld: final link failed: No space left on device\n")
-        with mock.patch("sys.stderr"), self.assertRaisesRegex(SwapKunitError, "disk is full; make room") as seen:
-            build.check_build(layout, full)
-        self.assertEqual(seen.exception.code, 2)
-        with mock.patch("sys.stderr"), self.assertRaises(UntestableKernel):
-            build.check_build(layout, commands.Finished(2, "x.c:1: error: y\n"))
+        full, other = "ld: final link failed: No space left on device\n", "x.c:1: error: y\n"
+        for output, free, code in ((full, 1 << 20, 2), (full, 900 << 20, 2), (other, 1 << 10, 2), (other, 900 << 20, 125),
+                                   (full, 9 << 30, 125)):     # anybody can print that
+            with mock.patch("sys.stderr"), mock.patch("swapkunit.layout.disk_free", return_value=free), \
+                    self.assertRaises(SwapKunitError) as seen:
+                build.check_build(layout, commands.Finished(2, output))
+            self.assertEqual(seen.exception.code, code)
+            self.assertEqual(f"the disk of {self.top} is full; make room" in str(seen.exception), code == 2)
+
+    def test_whatever_is_written(self) -> None:
+        with self.assertRaisesRegex(SwapKunitError, f"the disk of {self.top} is full"), \
+                mock.patch("swapkunit.layout.disk_free", return_value=0), Layout(self.top).lock():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        with self.assertRaises(OSError), Layout(self.top).lock(), open("/dev/full", "w", encoding="ascii") as file:
+            file.write("x")
+
+    def test_where_programs_print(self) -> None:
+        with mock.patch("swapkunit.commands.disk_free", return_value=0):
+            self.assertEqual(commands.run(["true"]).status, 0)
+            with self.assertRaises(OSError) as seen:
+                commands.run(["false"])
+        self.assertIn(f"({tempfile.gettempdir()}); make room", explained(seen.exception))
+
+    def test_a_file_is_written_whole_or_not_at_all(self) -> None:
+        path = self.top / "file"
+        layouts.write_whole(path, "old")
+        with mock.patch("pathlib.Path.replace", side_effect=OSError(errno.ENOSPC, "full")), self.assertRaises(OSError):
+            layouts.write_whole(path, "new")
+        self.assertEqual((path.read_text(), os.listdir(self.top)), ("old", ["file"]))
 
     def test_whose_code_does_not_build(self) -> None:
         ours = ["../mm/swap_state.c: In function 'swap_kunit_x':", "../mm/swap_state.c:9:1: error: no 'swap_ra'"]

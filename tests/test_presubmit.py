@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import signal
@@ -15,7 +16,7 @@ from xml.etree import ElementTree
 
 from swapkunit import sandbox as boxes, presubmit_html, presubmit_report as reports, presubmit_steps as steps
 from swapkunit.applying import Applied
-from swapkunit.bench import Tested
+from swapkunit.bench import Bench, Tested
 from swapkunit.errors import SwapKunitError
 from swapkunit.presubmit import CheckRequest, check
 from swapkunit.presubmit_progress import Progress
@@ -26,9 +27,10 @@ from swapkunit.results import Leaf
 from swapkunit.session import Request
 from swapkunit.series import Patch
 
-from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with
+from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with, write
 
 PLAIN = "int swapfile;\n"
+TOOK_MEMORY = "it took 9.0 GB of memory, and its sandbox allows 5.0"
 
 
 class SeriesCase(Scratch):
@@ -198,7 +200,7 @@ class Series(SeriesCase):
             text = next(self.out.glob(f"report/*/{name}")).read_text()
             self.assertIn(said.replace(": ", '": "', 1) if name == "report.json" else said, " ".join(text.split()))
 
-    def ended_by_the_sandbox(self, base: bool) -> CheckRequest:
+    def ended_by_the_sandbox(self, base: bool, why: str = TOOK_MEMORY) -> CheckRequest:
         """A request whose base, or whose patch, makes make wait until it is ended."""
         sleep = "touch $(O)/begun; sleep 66.5"
         slow = sleep if base else f"if grep -q SLOW mm/swapfile_real.c; then {sleep}; fi"
@@ -207,7 +209,6 @@ class Series(SeriesCase):
         self.base = git(self.kernel, "rev-parse", "HEAD").strip()
         self.patch("mm: take much", mm__swapfile_c=PLAIN + "/* SLOW */\n")
         begun = self.out / "plain/build/begun"
-        why = "it took 9.0 GB of memory, and its sandbox allows 5.0"
         patcher = mock.patch.object(boxes.Watcher, "__call__", lambda _: why if begun.exists() else "")
         patcher.start()
         self.addCleanup(patcher.stop)
@@ -222,8 +223,26 @@ class Series(SeriesCase):
         report = check(self.ended_by_the_sandbox(base=False))
         build, suites = (report.patches[0].step(name) for name in ("build", "suites"))
         self.assertEqual((build.status, build.summary),
-                         (FAIL, "it was ended: it took 9.0 GB of memory, and its sandbox allows 5.0"))
+                         (FAIL, f"it was ended: {TOOK_MEMORY}"))
         self.assertEqual((suites.status, suites.summary), (SKIP, "its build was ended"))
+
+    def test_full_disk_is_no_fault_of_a_patch(self) -> None:
+        with self.assertRaisesRegex(SwapKunitError, "while patch 1 was built.* nearly full; make room") as caught:
+            check(self.ended_by_the_sandbox(base=False, why="the disk of /small became nearly full"))
+        self.assertEqual(caught.exception.code, 2)
+        self.assertFalse(list(self.out.glob("report/*/report.json")))
+
+    def test_build_directory_is_copied_whole_or_not_at_all(self) -> None:
+        bench = Bench(Request(), self.top, "plain", False, "", "", Store(self.top), self.top / "log")
+        for name in ("a", "b", "c"):
+            write(bench.out / f"pristine/deep/{name}", name)
+        full = OSError(errno.ENOSPC, "No space left on device")
+        with mock.patch("shutil.copy2", side_effect=[None, full]), \
+                self.assertRaisesRegex(SwapKunitError, "the disk of .*/plain/copying/deep is full"):
+            bench.copy(bench.out / "pristine", bench.out / "build")
+        self.assertEqual([path.name for path in bench.out.iterdir()], ["pristine"])
+        bench.copy(bench.out / "pristine", bench.out / "build")
+        self.assertEqual((bench.out / "build/deep/c").read_text(), "c")
 
     def test_stopped_and_started_again(self) -> None:
         slow = MAKEFILE.replace("\t@echo vmlinux", "\t@if grep -q SLOW mm/swapfile_real.c && [ ! -e $(O)/begun ]; then "
