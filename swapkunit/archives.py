@@ -14,6 +14,7 @@ import email.message
 import html
 import re
 import textwrap
+from datetime import datetime
 
 JUNK_LINES = 40         # so many lines may stand above a header or a subject
 HEADER = re.compile(rb"[!-9;-~]+[ \t]*:|>?From ")
@@ -25,6 +26,11 @@ PASTED = re.compile(rb"^>?From [0-9a-f]{40} Mon Sep 17 00:00:00 2001\n(?=[\w-]+:
 REVIEW = re.compile(rb"(?s)(?<=\n\n)[\w.]+-stable review patch\..*?\n-{10,}\n\n(?=From: )")
 CUT = re.compile(rb"^(?=[-\s]*(?:[-\s]*(?:>8|8<|>%|%<)[-\s]*)+$)(?=.*-.*-).*\n\s*(?:From|Subject):", re.M)
 NAVIGATION = re.compile(rb"(?m)^\[(?:Date Prev|Thread Prev|prev in list|Download )[^\n]*\n")
+JOINED = re.compile(rb"(?<=\n)\n(?=(?:(?:[A-Z][\w-]*:[ \t].*\n(?:[ \t].*\n)*)*?Subject:[ \t]+)?"
+                    rb"\[[^\]\n]*\bPATCH\b[^\]\n]*\] )")
+COVER = re.compile(rb"^(?:Subject:[ \t]+)?\[[^\]\n]*\b0+/\d+[^\]\n]*\] ", re.M)
+COMMIT = re.compile(rb"^(?=commit [0-9a-f]{40}\b.*\n(?:Merge: .*\n)?Author: )", re.M)
+COMMIT_DATE = re.compile(rb"^Date:\s+\w+ (\w+ \d+ [\d:]+ \d{4})", re.M)
 DIGESTED = re.compile(rb"(?m)^Message: \d+\n(?=(?:[\w-]+:.*\n(?:[ \t].*\n)*)*?Subject:)")
 OWN_HEADER = re.compile(rb"(?:>?From .*\n)?(?:[\w-]+:.*\n(?:[ \t].*\n)*)*?Subject:")
 PAGE = re.compile(rb"(?:.*\n){0,20}?author\t(.*?)\t\d{4}-.*\n"
@@ -42,7 +48,7 @@ def enclosed(raw: bytes) -> list[bytes]:
     if len(digest) > 1:
         return digest
     if not re.search(rb"(?im)^content-type:\s*multipart/", raw.partition(b"\n\n")[0].replace(b"\r", b"")):
-        return [raw]
+        return commits(raw) or joined(raw)
     found = []
     for part in email.message_from_bytes(raw).walk():
         if part.get_content_type() == "message/rfc822":
@@ -51,6 +57,27 @@ def enclosed(raw: bytes) -> list[bytes]:
             text = (part.get_payload(decode=True) or b"").replace(b"\r\n", b"\n")
             found += [text] if OWN_HEADER.match(text) else []
     return found if any(DIFF_STARTS.search(one) or b"base64" in one for one in found) else [raw]
+
+
+def commits(raw: bytes) -> list[bytes]:
+    """Several commits as git log -p and git show print them, oldest first; [] for what is none."""
+    found = COMMIT.split(raw)
+    if found[0].strip() or len(found) < 3:
+        return []
+    dates = [datetime.strptime(match[1].decode(), "%b %d %H:%M:%S %Y") for match in map(COMMIT_DATE.search, found[1:])
+             if match]
+    return found[:0:-1] if dates and dates[0] > dates[-1] else found[1:]
+
+
+def joined(raw: bytes) -> list[bytes]:
+    """The mails of a text that are just one below the other, each with a header or a title and a diff."""
+    found: list[bytes] = []
+    for part in JOINED.split(raw):
+        if found and DIFF_STARTS.search(part) and (DIFF_STARTS.search(found[-1]) or COVER.search(found[-1])):
+            found.append(part)
+        else:
+            found = [*found[:-1], b"\n".join([*found[-1:], part])]
+    return found
 
 
 def dedented(data: bytes) -> bytes:

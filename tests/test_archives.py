@@ -16,7 +16,7 @@ from email.message import EmailMessage
 from swapkunit import series
 
 from .support import REPO, git
-from .test_series import FIRST, Reading
+from .test_series import FIRST, SECOND, Reading
 
 RULE = "-" * 30
 QUEUED = ("From: a queue <q@q>\nSubject: Patch \"{title}\" has been added to the 6.1-stable tree\n\n"
@@ -41,6 +41,21 @@ class Containers(Reading):
         digest = f"From: l@l\nSubject: a-list Digest, Vol 1, Issue 2\n\nTopics:\n\n   1. {FIRST}\n\n{RULE}\n\n{parts}"
         for text in (digest, digest.replace("\n", "\r\n")):
             self.assert_both(self.read(text + f"Subject: Digest Footer\n\n{RULE}\n\nEnd of a-list Digest\n"))
+
+    def test_one_below_the_other(self) -> None:
+        titled = [f"[PATCH {number}/2] {title}\n\n[A Person]\n\n" + mail.partition("\n\n")[2]
+                  for number, title, mail in zip((1, 2), (FIRST, SECOND), self.mails[1:])]
+        for mails, author in ((self.headless(), "t <t@t>"), (titled, "A Person <t@t>")):
+            for end in ("\n", "\r\n"):
+                found = self.read("\n".join(mails).replace("\n", end))
+                self.assert_both(found)
+                self.assertEqual([patch.author for patch in found.patches], [author] * 2)
+
+    def test_commits_as_git_shows_them(self) -> None:
+        for words in (("log", "-p", "-2"), ("log", "-p", "-2", "--reverse"), ("show", "master~1", "master")):
+            git(self.kernel, "commit", "-q", "--amend", "--no-edit", "--date=2030-01-01T00:00")
+            found = self.read(git(self.kernel, *words, "master"))
+            self.assertEqual([(patch.subject, patch.number) for patch in found.patches], [(FIRST, 1), (SECOND, 2)])
 
     def mail_with(self, *texts: str, kind: str, name: str = "") -> str:
         """A mail with other mails in it."""
