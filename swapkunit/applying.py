@@ -47,7 +47,7 @@ class Applied:
 class Failed:
     """A patch that does not: its first such hunk, and what the tree has there ("930: text").
 
-    already: the tree has all of it.
+    already: the tree has all of it. needs: patches before it that do not apply and change the same files.
     """
 
     patch: Patch
@@ -60,6 +60,7 @@ class Failed:
     others: list[str] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
     already: bool = False
+    needs: list[str] = field(default_factory=list)
 
     def where(self) -> str:
         """The hunk as a person finds it in the mail."""
@@ -70,6 +71,8 @@ class Failed:
     def lines(self) -> list[str]:
         """Why, first; then what the tree has there, and which other hunks do not fit."""
         more = [f"nor {'do' if len(self.others) > 1 else 'does'} {', '.join(self.others)}"] if self.others else []
+        if self.needs:
+            more.append(f"it may need patch {', '.join(self.needs)} of the series, which did not apply")
         return [self.reason, *(f"  {self.file}:{text}" for text in self.there), *more]
 
 
@@ -190,7 +193,14 @@ def try_apply(base_dir: Path, patches: list[Patch], scratch: Path) -> list[Outco
     """
     scratch.mkdir(parents=True, exist_ok=True)
     copied: set[str] = set()
-    return [try_one(base_dir, patch, scratch, copied) for patch in patches]
+    outcomes: list[Outcome] = []
+    for patch in patches:
+        outcome = try_one(base_dir, patch, scratch, copied)
+        if isinstance(outcome, Failed) and not outcome.already:
+            outcome.needs = [str(one.patch.number) for one in outcomes if isinstance(one, Failed) and not one.already
+                             and {*one.patch.touched} & {*patch.touched}]
+        outcomes.append(outcome)
+    return outcomes
 
 
 def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Outcome:

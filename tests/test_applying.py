@@ -64,6 +64,14 @@ class Outcomes(Applying):
         self.assertEqual([type(one) for one in self.attempt(self.patches[0], lost, self.patches[1])],
                          [Applied, Failed, Applied])
 
+    def test_patch_that_needs_one_that_failed(self) -> None:
+        first = self.hunk("", " int nowhere;", "+int new;", " int line_3 = 3;")
+        second = self.hunk("", " int new;", "+int newer;", " int line_3 = 3;")
+        elsewhere = self.patch("--- a/mm/zswap.c\n+++ b/mm/zswap.c\n@@ -1 +1 @@\n-lost\n+x\n")
+        found = self.attempt(first, elsewhere, second)
+        self.assertEqual([one.needs for one in found], [[], [], ["1"]])
+        self.assertEqual(found[2].lines()[-1], "it may need patch 1 of the series, which did not apply")
+
     def test_first_hunk_and_the_others_are_named(self) -> None:
         write(self.kernel / "mm/swapfile.c", SWAPFILE.replace("line_55 =", "line_fifty_five ="))
         found = self.failure(self.patches[1])
