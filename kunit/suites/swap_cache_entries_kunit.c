@@ -93,6 +93,12 @@ static void last_user_frees_the_slot(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
 }
 
+static unsigned long refaults(void)
+{
+	swap_fold_counters();
+	return global_node_page_state(WORKINGSET_REFAULT_ANON);
+}
+
 /* Reclaim leaves a shadow; coming back soon is a refault, counted once. */
 static void refault_is_counted(struct kunit *test)
 {
@@ -105,15 +111,15 @@ static void refault_is_counted(struct kunit *test)
 	entry = user_entry(mem, 1);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, swap_kunit_shadow(entry),
 				  "rule: reclaim leaves a shadow of the page");
-	before = global_node_page_state(WORKINGSET_REFAULT_ANON);
+	before = refaults();
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(entry),
 			      "rule: the page takes its shadow's place");
-	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 1UL,
+	KUNIT_EXPECT_EQ_MSG(test, refaults() - before, 1UL,
 			    "rule: a page read while its shadow is there is a refault");
 	user_fault(mem, 1);
 	user_fault(mem, 2);
-	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 2UL,
+	KUNIT_EXPECT_EQ_MSG(test, refaults() - before, 2UL,
 			    "rule: a page read while its shadow is there is a refault");
 }
 
@@ -129,9 +135,9 @@ static void drop_leaves_no_shadow(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, swap_drop_cached(user_entry(mem, 1)));
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
 			      "rule: only reclaim leaves a shadow, and makes a read a refault");
-	before = global_node_page_state(WORKINGSET_REFAULT_ANON);
+	before = refaults();
 	read_ahead(mem, 1, 1);
-	KUNIT_EXPECT_EQ_MSG(test, global_node_page_state(WORKINGSET_REFAULT_ANON) - before, 0UL,
+	KUNIT_EXPECT_EQ_MSG(test, refaults() - before, 0UL,
 			    "rule: only reclaim leaves a shadow, and makes a read a refault");
 }
 
@@ -218,6 +224,7 @@ static void show_mem_counts_cached_pages(struct kunit *test)
 	swap_area_on(test, &ssd);
 	mem = swapped_memory(test, 8);
 	read_ahead(mem, 0, 5);
+	swap_fold_counters();
 	swap_expect_report(test, "5 pages in swap cache");
 	swap_kunit_show_cache_info();
 }

@@ -27,6 +27,7 @@ static bool cache_synchronous(struct swap_area *area)
 
 static unsigned long cache_pages(void)
 {
+	swap_fold_counters();
 	return total_swapcache_pages();
 }
 

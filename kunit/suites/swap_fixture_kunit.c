@@ -31,6 +31,7 @@ static void area_comes_and_goes(struct kunit *test)
 
 static unsigned long fixture_slab_pages(void)
 {
+	swap_fold_counters();
 	return global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B) +
 	       global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B);
 }
