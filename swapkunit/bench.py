@@ -28,7 +28,7 @@ OWNER = "series"            # whose build directory it is now
 NOBODY = "nobody"           # it is being copied
 MECHANISM = re.compile(r"^#define SWAP_MECHANISM_(\w+) 1$", re.M)
 BOOT = "list"               # the stage in which a kernel boots for the first time
-LINES = 38                  # of a console's end
+LINES, FEW = 38, 7          # of a console: from a panic on, at its end
 WRAPPED = re.compile(rf"In file included from {build.OWN}mm/\w+\.c:\d+[:,]$")    # in every message about a file of mm
 KBUILD = re.compile(r"^  [A-Z]\w+ +\S")      # such as "  CC      mm/swapfile.o"
 SHADOWED = ("kasan",)       # fragments whose kernels reserve terabytes of address space
@@ -239,8 +239,8 @@ def compiler_lines(session: Session) -> list[str]:
     except OSError:
         return []
     said = [build.named(line) for line in text.splitlines()]
-    return build.once_each([line for line in said if not build.NOISE.match(line) and not KBUILD.match(line)
-                            and not WRAPPED.match(line)])
+    return build.once_each([line for line in said if build.MAKE_ITSELF.match(line) or not (
+        build.NOISE.match(line) or KBUILD.match(line) or WRAPPED.match(line))])
 
 
 def why_not(session: Session, error: SwapKunitError) -> list[str]:
@@ -248,7 +248,9 @@ def why_not(session: Session, error: SwapKunitError) -> list[str]:
     console = session.layout.out / "logs/list.log"
     if BOOT not in session.stages.seconds or not console.exists():
         return [*compiler_lines(session), str(error)]
-    return [str(error), *console.read_text(errors="backslashreplace").splitlines()[-LINES:]]
+    lines = console.read_text(errors="backslashreplace").splitlines()
+    panic = next((number for number, line in enumerate(lines) if "Kernel panic" in line), len(lines))
+    return [str(error), *(lines[panic:] or lines[-FEW:])[:LINES]]
 
 
 def leaves(report: Report) -> dict[str, Leaf]:

@@ -20,7 +20,7 @@ from . import commands, fragments, toolchain
 from .errors import SwapKunitError, UntestableKernel
 from .fragments import KunitConfig
 from .layout import LITTLE, REPO, Layout, disk_free, full_disk, no_room
-from .tree import OWN_DIR, STALE
+from .tree import OWN_DIR, STALE, real_name
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
 ROOM_TO_LINK = 1 << 30      # bytes a program may have used and given back when it found no more
@@ -29,8 +29,11 @@ UNFINISHED = "building"     # there while make runs, and until it has come to a 
 NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
                    r"\d+ (warning|error)s? generated|$)")
 MESSAGE = re.compile(r": (warning|(fatal )?error): ")
+MAKE_ITSELF = re.compile(r"^make(\[\d+\])?: \*\*\* (?!\[.*\] (Error|Terminated)|Waiting for)")
 ERROR = re.compile(r": (fatal )?error: ")
 SOURCE = re.compile(r"\.\./((?:[\w-]+/)*[\w-]+?)(_real)?(\.[ch])(?=:)")
+WRAPPED = ("swapfile.c", "swap_state.c", "page_io.c", "zswap.c")
+OWN_FAULT = "swap-kunit's own code does not build with this kernel"
 OWN = "swap-kunit/"        # before the names of this project's files, where compilers speak of both
 BEFORE_MESSAGE = re.compile(r"^In file included from |: In function ")
 
@@ -77,6 +80,7 @@ def configure(layout: Layout, config: KunitConfig, options: BuildOptions) -> boo
     command += [f"--make_options={option}" for option in options.make_options]
     commands.show(command, layout.tree)
     done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment())
+    (layout.out / "build.log").write_text(done.output)
     check_config(layout, config, done)
     return True
 
@@ -148,6 +152,8 @@ def write_stamp(layout: Layout, config: KunitConfig, options: BuildOptions) -> N
 
 def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: list[str]) -> None:
     """Configure and build vmlinux. Raises SwapKunitError or UntestableKernel."""
+    (layout.out / "build.log").unlink(missing_ok=True)
+    check_wrapped(layout)
     cold = not layout.vmlinux.exists()
     if cold:
         check_room(layout.out, ROOM_TO_BUILD)
@@ -183,7 +189,7 @@ def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str
 def check_build(layout: Layout, done: commands.Finished) -> None:
     """Show what the compiler said; raise when there is no kernel."""
     lines = [line.removeprefix("ERROR:root:") for line in done.output.splitlines()]
-    said = once_each([line for line in lines if not NOISE.match(line)])
+    said = once_each([line for line in lines if not NOISE.match(line) or MAKE_ITSELF.match(line)])
     if done.status == 0 and layout.vmlinux.exists():
         if said:
             print("\n".join(said))
@@ -191,9 +197,7 @@ def check_build(layout: Layout, done: commands.Finished) -> None:
     print("\n".join(said[-60:]) or commands.tail(done.output), file=sys.stderr)
     raise_if_disk_full(layout, done.output)
     if own_fault([named(line) for line in said]):
-        raise UntestableKernel("swap-kunit's own code does not build with this kernel, as shown above: something that it "
-                               "calls is gone, or is called otherwise; the kernel may be good: see whether there is a "
-                               "newer swap-kunit")
+        raise not_ours("something that it calls is gone, or is called otherwise, as shown above")
     raise UntestableKernel("the kernel under test does not build: make stopped at what is shown above "
                            f"(whole output: {layout.out / 'build.log'}); put it right and run again")
 
@@ -207,13 +211,25 @@ def named(line: str) -> str:
         path = match[1] + match[3]
         ours = not match[2] and (path.startswith(f"{OWN_DIR}/") or (REPO / path).exists())
         return (OWN if ours else "") + path
-    return SOURCE.sub(name, line)
+    return SOURCE.sub(name, re.sub(r"\b(Kconfig|Makefile)\.real\b", r"\1", line))
 
 
 def own_fault(lines: list[str]) -> bool:
     """Whether compilers complain of our own code alone; lines as named() gives them."""
     errors = [line for line in lines if ERROR.search(line)]
     return bool(errors) and all(line.startswith(OWN) for line in errors)
+
+
+def not_ours(why: str) -> UntestableKernel:
+    """That a kernel, which may be good, is none that our code fits."""
+    return UntestableKernel(f"{OWN_FAULT}: {why}; the kernel may be good: see whether there is a newer swap-kunit")
+
+
+def check_wrapped(layout: Layout) -> None:
+    """Raise UntestableKernel where one of the kernel's files is not there that ours include."""
+    for name in WRAPPED:
+        if not (layout.tree / "mm" / real_name(name)).exists():
+            raise not_ours(f"it includes mm/{name}, which is not there")
 
 
 def once_each(said: list[str]) -> list[str]:

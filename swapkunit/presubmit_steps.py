@@ -8,7 +8,7 @@ from pathlib import Path
 from . import applying, commands, decisions_text
 from .applying import Applied, Failed
 from .bench import BOOT, Tested
-from .build import own_fault
+from .build import OWN_FAULT
 from .decisions import Recorded, compare
 from .kernel import Kernel
 from .notation import parse_log
@@ -147,8 +147,8 @@ def fate_of(tested: Tested) -> tuple[str, str, str]:
         return FAIL, f"it was ended: {tested.limit}", "ended"
     if BOOT in tested.seconds:
         return FAIL, "it builds, but does not reach its first case", "boot"
-    if own_fault(tested.said):      # the patch may be good: a static function has another name
-        return WARN, "swap-kunit's own code does not build with it: what that calls is gone or is called otherwise", "own"
+    if any(line.startswith(OWN_FAULT) for line in tested.said):     # the patch may be good: a static has another name
+        return WARN, f"{OWN_FAULT}: something that it calls or includes is gone or has another form", "own"
     return FAIL, "it does not build", "no"
 
 

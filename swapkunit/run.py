@@ -126,7 +126,7 @@ def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool =
             print("\n".join(uml.lines[-40:]))
         why = uml.console.panic or ended_by or f"it ended with status {uml.process.returncode}"
         raise UntestableKernel(f"the kernel under test does not reach its first case: {why}; its "
-                               f"console is in {log}, its end is shown above")
+                               f"console is in {log}, its end is shown")
     calibrated = re.search(r"BogoMIPS \(lpj=(\d+)\)", "\n".join(uml.lines))
     return cases, calibrated[1] if calibrated else ""
 

@@ -162,6 +162,13 @@ class Disk(Scratch):
             with mock.patch("sys.stderr"), self.assertRaisesRegex(UntestableKernel, said):
                 build.check_build(Layout(self.top), commands.Finished(2, "\n".join(lines)))
 
+    def test_make_may_say_why_itself(self) -> None:
+        said = ["make[4]: *** No rule to make target 'mm/x.o', needed by 'mm/built-in.a'.  Stop.",
+                "make[3]: *** [../scripts/Makefile.build:556: mm] Error 2", "make[3]: *** Waiting for unfinished jobs....",
+                "make: Entering directory '/x'"]
+        self.assertEqual([bool(build.MAKE_ITSELF.match(line)) for line in said], [True, False, False, False])
+        self.assertEqual(build.named("mm/Kconfig.real:23: syntax error"), "mm/Kconfig:23: syntax error")
+
     def test_a_headers_warning_is_shown_once(self) -> None:
         header = ["In file included from a.c:1:", "In file included from a.h:2:", "io.h:9:1: warning: null",
                   " 9 | x", "   | ^"]

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 from swapkunit import sandbox as boxes, presubmit_html, presubmit_report as reports, presubmit_steps as steps
 from swapkunit.applying import Applied
 from swapkunit.bench import Bench, Tested
+from swapkunit.build import not_ours
 from swapkunit.errors import SwapKunitError
 from swapkunit.presubmit import CheckRequest, check
 from swapkunit.presubmit_progress import Progress
@@ -99,6 +100,13 @@ class Series(SeriesCase):
         self.assertEqual((broken["build"], broken["suites"], mended["build"], mended["suites"]),
                          (FAIL, SKIP, PASS, PASS))
         self.assertIn("expected identifier before BROKEN", done.stdout)
+
+    def test_patch_that_takes_away_what_is_wrapped(self) -> None:
+        git(self.kernel, "mv", "mm/swap_state.c", "mm/swap_cache.c")
+        self.patch("mm: rename swap_state.c")
+        done = self.presubmit("--quick", *self.series())
+        self.assertEqual((done.returncode, self.cells()[0]["build"]), (1, WARN), done.stdout)
+        self.assertIn("it includes mm/swap_state.c, which is not there", self.report()["patches"][0]["steps"][2]["details"][0])
 
     def test_patch_that_does_not_apply(self) -> None:
         self.patch("mm: further", mm__swapfile_c="int elsewhere;\n")
@@ -309,8 +317,7 @@ class Steps(Scratch):
 
     def test_no_kernel_to_test(self) -> None:
         error, base = "mm/swapfile.c:7:3: error: no ';'", self.state()
-        for more, found in (({"said": [error]}, (FAIL, "no")), ({"said": [f"swap-kunit/{error}"]}, (WARN, "own")),
-                            ({"said": [f"swap-kunit/{error}", error]}, (FAIL, "no")),
+        for more, found in (({"said": [error]}, (FAIL, "no")), ({"said": [error, str(not_ours("x"))]}, (WARN, "own")),
                             ({"seconds": {"build": 1.0, "list": 1.0}}, (FAIL, "boot")), ({"limit": "x"}, (FAIL, "ended"))):
             step = steps.builds(Tested(False, **more), base, ["mm/swapfile.c"])
             self.assertEqual((step.status, step.cell), found)
