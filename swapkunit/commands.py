@@ -62,6 +62,7 @@ class Confinement(Protocol):
 class _State:
     confinement: Confinement | None = None
     gives_way = False
+    guard: int | None = None        # the pipe to it
 
 
 @contextmanager
@@ -111,6 +112,39 @@ def give_way(pid: int) -> None:
         file.write(str(NICE))
 
 
+# -- ended with us -----------------------------------------------------------
+
+# Notes "+pid" and "-pid"; when nothing more can come, we are gone, and what is left goes too.
+GUARD = """
+import os, sys
+held = set()
+for line in sys.stdin:
+    (held.add if line[0] == "+" else held.discard)(int(line[1:]))
+for pid in held:
+    try:
+        os.killpg(pid, 9)
+    except OSError:
+        pass
+"""
+
+
+def guard(sign: str, pid: int) -> None:
+    """Have what we started as pid ended, with all its session, should we be killed ("+"); "-": it has ended.
+
+    A make that goes on would build in a directory that the next start takes for its own. bwrap sees to its own.
+    """
+    if _State.confinement is not None:
+        return
+    if _State.guard is None:
+        reading, _State.guard = os.pipe()
+        null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
+        os.posix_spawn(sys.executable, [sys.executable, "-I", "-S", "-c", GUARD], {}, setsid=True,
+                       file_actions=[(os.POSIX_SPAWN_DUP2, reading, 0), *null])
+        os.close(reading)
+    with suppress(BrokenPipeError):
+        os.write(_State.guard, f"{sign}{pid}\n".encode())
+
+
 # -- starting them -----------------------------------------------------------
 
 
@@ -158,6 +192,7 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
                                            stdin=subprocess.DEVNULL, stdout=None if echo else sink,
                                            stderr=None if echo else subprocess.STDOUT,
                                            start_new_session=True)
+                guard("+", process.pid)
                 if _State.gives_way:
                     give_way(process.pid)
             ended_by = _wait(process, progress if sys.stdout.isatty() and not echo else None,
@@ -167,6 +202,8 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
                 with interrupts.held():
                     kill_group(process)
             with interrupts.held():
+                if process:
+                    guard("-", process.pid)
                 tidy()
         if process.returncode == -signal.SIGINT:    # it came before the child had left our session
             raise KeyboardInterrupt

@@ -67,6 +67,7 @@ class Uml:
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env=env, cwd=self.directory, start_new_session=True, pipesize=PIPE)
+        commands.guard("+", self.process.pid)
         self._watch = commands.watch(self.process)
         os.set_blocking(self.process.stdout.fileno(), False)
 
@@ -122,6 +123,7 @@ class Uml:
         except ProcessLookupError:
             pass
         self.process.wait()
+        commands.guard("-", self.process.pid)
         commands.tidy()
         self.process.stdout.close()
         self.log.close()

@@ -319,6 +319,22 @@ class Stopping(RunCase):
             self.assertIn("swap-kunit: stopped during `run", sink.read())
         self.assertEqual(processes_with(self.mark), [])
 
+    def test_killed_it_leaves_nothing_either(self) -> None:
+        slow = MAKEFILE.replace("\t@echo vmlinux", "\t@touch $(O)/begun; sleep 100 & sleep 100; echo vmlinux")
+        for makefile, path in ((slow, "build/begun"), (MAKEFILE, "logs/swap_a.log")):
+            kernel = make_kernel(self.top / "linux", Makefile=makefile)
+            process = subprocess.Popen(
+                [sys.executable, REPO / "swap-kunit", "run", "--ksrc", kernel, "--out", self.layout.out],
+                env={**os.environ, "FAKE_SUITES": json.dumps({"swap_a": ["hang_1"]})}, stdout=subprocess.DEVNULL)
+            self.addCleanup(process.wait)
+            self.wait_for(self.layout.out / path, "hang_1" if path.endswith("log") else "")
+            process.kill()
+            for _ in range(500):
+                if not processes_with(self.mark):
+                    break
+                time.sleep(0.02)
+            self.assertEqual(processes_with(self.mark), [])
+
     def wait_for(self, path: Path, text: str) -> None:
         """Wait until path holds text."""
         for _ in range(500):
