@@ -127,6 +127,7 @@ def checkout(repository: Path, commit: str) -> tuple[Path, IO[str]]:
                              "or patches as files")
     top = cache_dir() / "bases" / short_hash(os.path.realpath(found[0]))
     tree = top / "linux"
+    source.check_cache_writable()
     top.mkdir(parents=True, exist_ok=True)
     holder = open(top / "lock", "w", encoding="utf-8")
     try:

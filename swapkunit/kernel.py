@@ -2,6 +2,7 @@
 """What a directory with a kernel in it is: version, and whether it can be used here."""
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from .errors import SwapKunitError
 
 OLDEST = (5, 10)
+READ = ("", "Makefile", "mm", "mm/swapfile.c")     # those in whose place "not there" would be the wrong answer
 NEEDED = ("mm/swapfile.c", "arch/um", "tools/testing/kunit")
 
 
@@ -48,10 +50,15 @@ def version_key(version: str) -> tuple[int, ...]:
 def examine(path: Path, origin: str | None = None) -> Kernel:
     """Check that path is a kernel tree we can test. Raises SwapKunitError naming what lacks."""
     asked = f"cannot test the kernel in '{path}'"
-    if not path.is_dir():
-        what = "it is a file, not a directory" if path.exists() else "there is no such directory"
+    if not os.path.isdir(path):
+        hidden = any(os.path.isdir(above) and not os.access(above, os.X_OK) for above in path.absolute().parents)
+        what = "it is a file, not a directory" if os.path.exists(path) else \
+            "this user may not look there" if hidden else "there is no such directory"
         raise SwapKunitError(f"{asked}: {what}; "
                              "give an unpacked kernel tree with --ksrc (make: KSRC=)")
+    for name in READ:
+        if os.path.lexists(path / name) and not os.access(path / name, os.R_OK):
+            raise SwapKunitError(f"{asked}: this user may not read {path / name}; see to its permissions")
     version = read_version(path)
     if version is None:
         raise SwapKunitError(f"{asked}: it is not a kernel tree (no Makefile with VERSION and "

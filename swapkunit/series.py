@@ -204,7 +204,8 @@ def resolve(ksrc: Path, spec: str) -> tuple[str, str]:
     for name in (base or "HEAD", tip.removeprefix(".") or "HEAD"):
         done = reading_git(ksrc, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if done.status:
-            why = commands.tail(done.output, 1).removeprefix("fatal: ") or f"it has no commit {name}"
+            why = commands.tail(done.output, 1).strip().removeprefix("fatal: ") or f"it has no commit {name}"
+            why = f"it is another user's; if you trust it, call: {why}" if "safe.directory" in why else why
             raise SwapKunitError(f"{asked}: {why}; give base..tip of that repository")
         ends.append(done.output.split()[-1])
     done = reading_git(ksrc, "merge-base", *ends)

@@ -9,6 +9,7 @@ A kernel in the cache is used without asking the mirror; `swap-kunit fetch` asks
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 import shutil
 import tomllib
@@ -116,7 +117,7 @@ def matches(wanted: str, version: str) -> bool:
 @contextmanager
 def locked_cache() -> Iterator[None]:
     """Let one process fetch at a time; wait for the other one."""
-    cache_dir().mkdir(parents=True, exist_ok=True)
+    check_cache_writable()
     with open(cache_dir() / "lock", "w", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -152,7 +153,6 @@ def provide(wanted: str | None = None, ask_mirror: bool = False, mirror: Mirror 
 
 def fetch(asked: str, known: Known, mirror: Mirror | None) -> Kernel:
     """Ask the mirror for asked and unpack it; fall back on the cache, and say so."""
-    check_cache_writable()
     series = ".".join(asked.split("-")[0].split(".")[:2])
     mirror = mirror or find_mirror()
     served, trouble = ask(mirror, known.suites_of(asked), series)
@@ -273,8 +273,12 @@ def unpack_to(deb: Path, package: Package, fresh: Path, target: Path) -> Cached:
 
 def check_cache_writable() -> None:
     """Raise SwapKunitError when nothing can be written in the cache."""
+    place = cache_dir() / "kernels"
     try:
-        (cache_dir() / "kernels").mkdir(parents=True, exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
+        why = "" if os.access(place, os.W_OK) and os.access(cache_dir(), os.W_OK) else "Permission denied"
     except OSError as error:
-        raise SwapKunitError(f"cannot keep a kernel in {cache_dir()}: {error.strerror}; set "
-                             "SWAP_KUNIT_CACHE to a directory that can be written") from error
+        why = error.strerror
+    if why:
+        raise SwapKunitError(f"cannot keep a kernel in {cache_dir()}: {why}; set SWAP_KUNIT_CACHE to a directory "
+                             "that can be written")
