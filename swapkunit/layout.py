@@ -48,14 +48,20 @@ def disk_free(path: Path | str) -> int:
     return info.f_bavail * info.f_frsize
 
 
+def temporary() -> list[Path]:
+    """Where programs, and we, keep temporary files: Python passes over a full disk."""
+    return [Path(os.environ.get("TMPDIR") or "/tmp"), Path(tempfile.gettempdir())]
+
+
 def full_disk(out: Path, little: int = LITTLE) -> Path | None:
-    """Where less than little bytes are free: in out, or in the directory for temporary files."""
-    return next((place for place in (out, Path(tempfile.gettempdir())) if disk_free(place) < little), None)
+    """Of out and the directories for temporary files the fullest, where less than little bytes are free there."""
+    place = min((out, *temporary()), key=disk_free)
+    return place if disk_free(place) < little else None
 
 
 def no_room(place: Path) -> SwapKunitError:
     """That the disk of place is full, and what to do."""
-    another = "with --out (make: O=)" if place != Path(tempfile.gettempdir()) else "by TMPDIR"
+    another = "by TMPDIR" if place in temporary() else "with --out (make: O=)"
     return SwapKunitError(f"cannot go on: the disk of {place} is full; make room (`swap-kunit clean` removes old builds), "
                           f"or use another disk {another}")
 
