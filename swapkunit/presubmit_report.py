@@ -211,7 +211,7 @@ def closing(report: PresubmitReport) -> str:
     """The line that says what it comes to."""
     good, found, skipped = report.counts()
     state = "stopped before the end: " if report.stopped else ""
-    return f"{state}{good} steps clean, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"
+    return f"{state}{good} step{'s' * (good != 1)} clean, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"
 
 
 # -- files -------------------------------------------------------------------
