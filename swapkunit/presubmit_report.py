@@ -211,7 +211,8 @@ def closing(report: PresubmitReport) -> str:
     """The line that says what it comes to."""
     good, found, skipped = report.counts()
     state = "stopped before the end: " if report.stopped else ""
-    return f"{state}{good} step{'s' * (good != 1)} clean, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"
+    clean = f"{good} step{'s' * (good != 1)} clean"
+    return f"{state}{clean}, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"
 
 
 # -- files -------------------------------------------------------------------
