@@ -21,9 +21,10 @@ from typing import ContextManager
 
 from . import commands, fragments, patches as patching, sandbox as boxes, tree
 from .bench import Noticing
+from .build import UNFINISHED
 from .errors import SwapKunitError
 from .kernel import Kernel
-from .layout import CONFIGS, POLICIES, REPO
+from .layout import CONFIGS, POLICIES, REPO, full_disk, no_room
 from .presubmit_report import FAIL, PASS, SKIP, WARN, Step
 from .presubmit_steps import lines, without_numbers
 from .presubmit_store import Store, key
@@ -70,13 +71,17 @@ ODD = (
 
 @dataclass
 class Ready:
-    """A variant that is configured: for every C file, what to run. lacking: why there is none."""
+    """A variant that is configured: for every C file, what to run. lacking: why there is none.
+
+    failed: that was make's failure, which another start may not meet.
+    """
 
     compile: dict[str, list[str]] = field(default_factory=dict)
     check: dict[str, list[str]] = field(default_factory=dict)
     doc: dict[str, list[str]] = field(default_factory=dict)
     lacking: str = ""
     no_sparse: str = ""
+    failed: bool = False
 
 
 Said = dict[str, list]      # job -> [status, output, seconds]
@@ -94,6 +99,7 @@ class Checks:
         self.variants: dict[Variant, Ready] = {}
         self.users: list[str] = []
         self.directories: list[str] = []
+        self.noticing: Noticing | None = None   # the last sandbox
         self.ended = ""                         # why the sandbox ended the last run()
 
     # -- trees and configurations -------------------------------------------
@@ -112,9 +118,15 @@ class Checks:
 
     def confined(self, *writable: Path) -> ContextManager[None]:
         """A sandbox in which these places may be written."""
-        if not self.confine:
-            return commands.confined(None)
-        return commands.confined(self.box().writing(*writable))
+        self.noticing = Noticing.of(self.box().writing(*writable)) if self.confine else None
+        return commands.confined(self.noticing)
+
+    def check_machine(self) -> None:
+        """Raise SwapKunitError where the last sandbox was too small for the machine's fault, not for the patch's."""
+        self.ended = self.noticing.ended[-1] if self.noticing and self.noticing.ended else ""
+        if boxes.machines_fault(self.ended):
+            raise SwapKunitError("cannot go on with compiling the touched files one by one: while that was done, "
+                                 f"{self.ended}; {boxes.advice(self.ended)}")
 
     def box(self) -> boxes.Sandbox:
         """A sandbox that writes nowhere."""
@@ -128,42 +140,56 @@ class Checks:
         known = self.store.get(name)
         if known and (self.top / variant.name / ".config").exists():
             return Ready(**known)
+        mark = self.top / variant.name / UNFINISHED
+        if mark.exists():       # whoever was at it was stopped, and may have left something half written
+            shutil.rmtree(mark.parent)
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
         try:
             self.lay(variant, patches)
             made = self._make_ready(variant, directories)
         except patching.DoesNotApply as error:
             made = Ready(lacking=str(error))
-        self.store.put(name, vars(made))
+        if not made.failed:
+            mark.unlink()
+            self.store.put(name, vars(made))
         return made
 
     def _make_ready(self, variant: Variant, directories: list[str]) -> Ready:
         if variant.make and not compiles_32_bit():
             return Ready(lacking="gcc here makes no 32 bit programs: apt-get install gcc-multilib")
         out = self.top / variant.name
-        out.mkdir(parents=True, exist_ok=True)
         (out / ".config").unlink(missing_ok=True)
         (out / ".config").write_text(configuration(variant))
         with self.confined(out):
             done = self.make(variant, "olddefconfig")
             values = fragments.read_dot_config(out / ".config")
-            if done.status or (variant.off and variant.off in values):
-                return Ready(lacking=commands.tail(done.output, 3) if done.status else
-                             f"this kernel's UML cannot be configured without {variant.off}")
+            if done.status:
+                return Ready(lacking=commands.tail(done.output, 3), failed=True)
+            if variant.off and variant.off in values:
+                return Ready(lacking=f"this kernel's UML cannot be configured without {variant.off}")
             if variant.policies and "TRANSPARENT_HUGEPAGE" not in values:
                 return Ready(lacking="this kernel's UML has no THP, also with the patches in mm/policies")
             done = self.make(variant, "prepare")
             if done.status:
-                return Ready(lacking=f"it cannot be prepared: {commands.tail(done.output, 3)}")
+                return Ready(lacking=f"it cannot be prepared: {commands.tail(done.output, 3)}", failed=True)
             words = ["W=1", "C=2", f"CHECK={CHECK}"] if variant == PLAIN else []
-            return commands_of(self.make(variant, "-n", *words, *(f"{name}/" for name in directories)).output,
-                               self.tree(variant))
+            done = self.make(variant, "-n", *words, *(f"{name}/" for name in directories))
+            if self.ended:
+                return Ready(lacking=f"make was ended: {self.ended}", failed=True)
+            return commands_of(done.output, self.tree(variant))
 
     def make(self, variant: Variant, *words: str) -> commands.Finished:
         """The kernel's make in a variant's directory."""
         command = ["make", "-s" if "-n" not in words else "--no-print-directory", "ARCH=um", f"O={self.top / variant.name}",
                    "-k" if "-n" in words else f"--jobs={self.request.jobs}", *variant.make, *self.request.make_options, *words]
         commands.show(command, self.tree(variant))
-        return commands.run(command, cwd=self.tree(variant), env=commands.kernel_environment())
+        done = commands.run(command, cwd=self.tree(variant), env=commands.kernel_environment())
+        self.check_machine()
+        place = full_disk(self.top) if done.status else None
+        if place:
+            raise no_room(place)
+        return done
 
     # -- what is compiled ---------------------------------------------------
 
@@ -184,17 +210,13 @@ class Checks:
 
     def run(self, jobs: list[tuple[str, list[str]]]) -> Said:
         """What jobs say. Where the sandbox ended them, that is what they all say."""
-        box = Noticing.of(self.box()) if self.confine else None
         with tempfile.NamedTemporaryFile("w", dir=self.top, prefix="jobs-") as file:
             json.dump(jobs, file)
             file.flush()
-            with commands.confined(box):
+            with self.confined():
                 done = commands.run([sys.executable, WORKER, file.name, str(self.request.jobs)], cwd=self.top,
                                     env=commands.kernel_environment())
-        self.ended = box.ended[-1] if box and box.ended else ""
-        if boxes.machines_fault(self.ended):
-            raise SwapKunitError("cannot go on with compiling the touched files one by one: while that was done, "
-                                 f"{self.ended}; {boxes.advice(self.ended)}")
+        self.check_machine()
         return {job: [1, f"{ENDED}{self.ended}", 0.0] for job, _ in jobs} if self.ended else result_of(done)
 
     # -- a series -----------------------------------------------------------

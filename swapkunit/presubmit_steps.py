@@ -147,7 +147,7 @@ def fate_of(tested: Tested) -> tuple[str, str, str]:
         return FAIL, f"it was ended: {tested.limit}", "ended"
     if BOOT in tested.seconds:
         return FAIL, "it builds, but does not reach its first case", "boot"
-    if any(line.startswith(OWN_FAULT) for line in tested.said):     # the patch may be good: a static has another name
+    if tested.said[-1:] and tested.said[-1].startswith(OWN_FAULT):      # the patch may be good: a static has another name
         return WARN, f"{OWN_FAULT}: something that it calls or includes is gone or has another form", "own"
     return FAIL, "it does not build", "no"
 

@@ -280,6 +280,12 @@ class Bases(Applying):
         changed = [name for name, stamp in stamps.items() if (second.path / name).stat().st_mtime_ns != stamp]
         self.assertEqual((first.path, changed), (second.path, ["mm/swapfile.c"]))
 
+    def test_partial_clone(self) -> None:
+        git(self.kernel, "config", "uploadpack.allowFilter", "true")
+        git(self.top, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{self.kernel}", "partial")
+        with self.assertRaisesRegex(SwapKunitError, "it is a partial clone: `git checkout .* there gets what it lacks"):
+            applying.base_of(self.top / "partial", None, "origin/master~1..origin/master")
+
     def test_another_process_at_work_on_another_base(self) -> None:
         code = ("import sys; from pathlib import Path; from swapkunit import applying\n"
                 f"base = applying.base_of(Path({str(self.kernel)!r}), None, sys.argv[1])\n"

@@ -10,7 +10,10 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
+from swapkunit.errors import SwapKunitError
+from swapkunit.kernel import examine
 from swapkunit.verbs import closing_counts, unittest_counts
 
 from .support import REPO, Scratch, fingerprint, git, make_kernel, write
@@ -85,6 +88,14 @@ class Statuses(CommandLine):
         self.assertEqual(status, 2, output)
         self.assertIn("a.config: it is not text; put it right", output)
         self.assertNotIn("Traceback", output)
+
+    def test_what_this_user_may_not_read(self) -> None:
+        for name, said in (("mm/swapfile.c", "may not read .*/mm/swapfile.c"), ("Makefile", "may not read .*Makefile")):
+            with mock.patch("os.access", lambda path, _mode, name=name: not str(path).endswith(name)), \
+                    self.assertRaisesRegex(SwapKunitError, said):
+                examine(self.kernel)
+        with mock.patch("os.access", return_value=False), self.assertRaisesRegex(SwapKunitError, "may not look there"):
+            examine(self.top / "nowhere")
 
     def test_wrong_use(self) -> None:
         old = make_kernel(self.top / "old", Makefile="VERSION = 5\nPATCHLEVEL = 4\nSUBLEVEL = 1\n")

@@ -2,16 +2,21 @@
 """Touched files compiled otherwise, and the lines a series changes."""
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 from swapkunit import changed_lines, compile_checks as checks
-from swapkunit.compile_checks import CONFIGURATIONS, ODD, PLAIN, SPARSE, W1, Ready
+from swapkunit.compile_checks import CONFIGURATIONS, ODD, PLAIN, SPARSE, W1, Checks, Ready
+from swapkunit.kernel import examine
 from swapkunit.presubmit_report import FAIL, PASS, SKIP, WARN
+from swapkunit.presubmit_store import Store
+from swapkunit.session import Request
 
-from .support import Scratch, git, make_kernel, write
+from .support import MAKEFILE, Scratch, git, make_kernel, write
 
 DRY_RUN = """\
 make[2]: Nothing to be done for 'x'.
@@ -40,6 +45,16 @@ class DryRun(Scratch):
     def test_sparse_that_is_too_old(self) -> None:
         self.assertIn("sparse", checks.commands_of("C=2 specified, but sparse is not available or not up to date",
                                                    Path("/k")).no_sparse)
+
+    def test_a_failure_of_make_is_not_remembered(self) -> None:
+        kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nolddefconfig prepare:\n\t@test -e $(O)/../good\n")
+        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"), self.top / "log")
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertTrue(made.ready(PLAIN, ["mm"], [], False).failed)
+            write(self.top / "checks/plain/half_written.o", "x")
+            write(self.top / "checks/good", "")
+            self.assertEqual(made.ready(PLAIN, ["mm"], [], False).lacking, "")
+        self.assertEqual([path.name for path in (self.top / "checks/plain").iterdir()], [".config"])
 
     def test_worker(self) -> None:
         jobs = [["a", ["sh", "-c", "echo said; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]

@@ -318,6 +318,7 @@ class Steps(Scratch):
     def test_no_kernel_to_test(self) -> None:
         error, base = "mm/swapfile.c:7:3: error: no ';'", self.state()
         for more, found in (({"said": [error]}, (FAIL, "no")), ({"said": [error, str(not_ours("x"))]}, (WARN, "own")),
+                            ({"said": [str(not_ours("x")), error]}, (FAIL, "no")), ({}, (FAIL, "no")),
                             ({"seconds": {"build": 1.0, "list": 1.0}}, (FAIL, "boot")), ({"limit": "x"}, (FAIL, "ended"))):
             step = steps.builds(Tested(False, **more), base, ["mm/swapfile.c"])
             self.assertEqual((step.status, step.cell), found)
