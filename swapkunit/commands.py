@@ -20,6 +20,7 @@ from .layout import LITTLE, disk_free
 
 CCACHE = "/usr/lib/ccache"
 NICE = 19
+LOOKS = 200     # at what was killed
 MOST_OUTPUT = 64 << 20      # bytes kept of what a program prints
 # What an outer `make run V=1 O=...` puts into the environment; the kernel's make must not see it.
 OURS_FROM_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES", "GNUMAKEFLAGS",
@@ -166,12 +167,28 @@ def show(command: Sequence[str | Path], cwd: Path | None = None) -> None:
 
 
 def kill_group(process: subprocess.Popen) -> None:
-    """Kill process and all it started; it leads a session of its own."""
-    try:
+    """Kill process and all it started, and see them go; it leads a session of its own."""
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
+    for _ in range(LOOKS):
+        if not at_work(process.pid):
+            break
+        time.sleep(0.005)
+
+
+def at_work(group: int) -> bool:
+    """Whether a process group has one that has not ended; who should wait for it may not have done so."""
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+            state, _, pgrp = file.read().rpartition(b") ")[2].split()[:3]
+            if int(pgrp) == group and state not in (b"Z", b"X"):
+                return True
+    return False
 
 
 def run(command: Sequence[str | Path], *, cwd: Path | None = None,

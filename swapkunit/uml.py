@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -118,11 +117,7 @@ class Uml:
 
     def close(self) -> None:
         """Kill the whole session (a UML leaves a stopped child even after a clean end)."""
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.process.wait()
+        commands.kill_group(self.process)
         commands.guard("-", self.process.pid)
         commands.tidy()
         self.process.stdout.close()
