@@ -96,6 +96,7 @@ class Checks:
         self.confine, self.base_key, self.store = confine, base_key, store
         self.said: dict[str, set[str]] = {}     # job -> lines it has said up to now
         self.broken: set[str] = set()           # jobs that fail in the base
+        self.wanted: tuple[Variant, ...] = ()   # none where no touched file may be compiled
         self.variants: dict[Variant, Ready] = {}
         self.users: list[str] = []
         self.directories: list[str] = []
@@ -210,6 +211,8 @@ class Checks:
 
     def run(self, jobs: list[tuple[str, list[str]]]) -> Said:
         """What jobs say. Where the sandbox ended them, that is what they all say."""
+        if not jobs:
+            return {}
         with tempfile.NamedTemporaryFile("w", dir=self.top, prefix="jobs-") as file:
             json.dump(jobs, file)
             file.flush()
@@ -230,7 +233,8 @@ class Checks:
             mark.unlink()
         self.directories = sorted({"mm"} | {os.path.dirname(name) for name in touched if reachable(name)})
         self.users = users
-        self.variants = {variant: self.ready(variant, self.directories, [], False) for variant in (PLAIN, *ODD)}
+        self.wanted = (PLAIN, *ODD) if users or any(map(reachable, touched)) else ()
+        self.variants = {variant: self.ready(variant, self.directories, [], False) for variant in self.wanted}
         jobs = self.jobs(touched, users, self.variants)
         name = key(self.base_key, "said", jobs)
         said = self.store.get(name)
@@ -267,7 +271,7 @@ class Checks:
         if stale:
             (self.top / STRANGE).touch()
             self.variants = {variant: self.ready(variant, self.directories, patches, True)
-                             for variant in (PLAIN, *ODD)}
+                             for variant in self.wanted}
         self.lay_all(patches)
         headers = any(name.endswith(".h") for name in touched)
         return self.run(self.jobs(touched, self.users if headers else [], self.variants))

@@ -359,10 +359,15 @@ def presubmit(args: argparse.Namespace) -> int:
     return report.exit_code
 
 
+def is_range(word: str) -> bool:
+    """Whether an argument is base..tip rather than a file, there or not."""
+    return ".." in word and ".." not in word.split("/") and not Path(word).exists()
+
+
 def request_of(args: argparse.Namespace) -> CheckRequest:
     """The CheckRequest in the verb's arguments. Raises SwapKunitError for contradictions."""
     from .verbs import request_of as run_request_of
-    ranges = [word for word in args.patches if ".." in word and not Path(word).exists()]
+    ranges = [word for word in args.patches if is_range(word)]
     files = [Path(word) for word in args.patches if word not in ranges]
     if args.range:
         ranges.append(args.range)
