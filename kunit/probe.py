@@ -98,6 +98,8 @@ MECHANISMS = (
     Mechanism("SYNC_SWAPIN_SHMEM", ("mm/shmem.c",), "shmem_swapin_folio",
               r"\bSWP_SYNCHRONOUS_IO\b",
               "shmem, too, reads one slot from a synchronous device"),
+    Mechanism("SHMEM_FALLBACK_COUNTED", ("mm/shmem.c",), None, r"\bMTHP_STAT_SWPOUT_FALLBACK\b",
+              "shared memory, too, counts a large folio that is split for want of slots"),
     Mechanism("SYNC_CACHE_FREED", ("mm/memory.c",), "should_try_to_free_swap",
               r"\bSWP_SYNCHRONOUS_IO\b",
               "a fault leaves nothing of a synchronous device in the swap cache"),

@@ -595,6 +595,34 @@ static void huge_shared_memory(struct kunit *test)
 	swap_decisions_skip(test);
 }
 
+/* No cluster is free: it is split, counted, and as many of its pages go as have room. */
+static void huge_shared_memory_without_room_is_split(struct kunit *test)
+{
+	struct swap_area *area = mthp_area(test, 1);
+	unsigned int n = swap_cluster_slots();
+	struct user_memory *mem;
+	long whole, fallback;
+
+	swap_use_shmem_order(test, 9);
+	mem = user_memory_shmem(test, n);
+	user_fill(mem, 0, n);
+	swap_alloc(test);
+	whole = swap_order_count(9, "swpout");
+	fallback = swap_order_count(9, "swpout_fallback");
+	user_page_out(mem, 0, n);
+	user_drop_cache(mem, 0, n);
+	KUNIT_EXPECT_EQ_MSG(test, pages_swapped(mem), n - 1,
+			    "rule: what has no room as a whole goes out page by page");
+	KUNIT_EXPECT_EQ_MSG(test, swap_order_count(9, "swpout_fallback"),
+			    fallback + swap_has(SHMEM_FALLBACK_COUNTED),
+			    "rule: a large folio that is split for want of room counts as fallback");
+	KUNIT_EXPECT_EQ_MSG(test, swap_order_count(9, "swpout"), whole,
+			    "rule: one that was split does not count as written whole");
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), n - 1);
+	expect_intact(mem);
+	swap_decisions_skip(test);
+}
+
 #define EVERY(name)	KUNIT_CASE_PARAM(name, every_order_gen_params)
 #define MEMORY(name)	KUNIT_CASE_PARAM(name, memory_order_gen_params)
 #define PROFILE(name)	KUNIT_CASE_PARAM(name, profile_gen_params)
@@ -616,6 +644,7 @@ static struct kunit_case swap_mthp_cases[] = {
 	PROFILE(zswap_and_large_folios),
 	PROFILE(zswap_takes_all_of_a_folio_or_nothing),
 	PROFILE(huge_shared_memory),
+	PROFILE(huge_shared_memory_without_room_is_split),
 	{}
 };
 
