@@ -208,7 +208,14 @@ bool swap_kunit_use_vma_readahead(void);
 bool swap_kunit_in_memstall(void);
 
 /* zswap.c */
+#ifdef CONFIG_ZSWAP
 bool swap_kunit_set_zswap(bool on);
+#else
+static inline bool swap_kunit_set_zswap(bool on)
+{
+	return false;
+}
+#endif
 unsigned long swap_kunit_zswap_stored(void);
 void swap_kunit_zswap_limit(unsigned int percent);
 unsigned long swap_kunit_zswap_write_back(unsigned long nr);
