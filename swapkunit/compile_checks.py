@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ContextManager
@@ -85,6 +86,7 @@ class Ready:
 
 
 Said = dict[str, list]      # job -> [status, output, seconds]
+Heard = dict[str, "Counter[str]"]     # job -> how often each line was said, without its numbers
 
 
 class Checks:
@@ -94,7 +96,7 @@ class Checks:
                  log: Path):
         self.kernel, self.request, self.top, self.log = kernel, request, top / "checks", log
         self.confine, self.base_key, self.store = confine, base_key, store
-        self.said: dict[str, set[str]] = {}     # job -> lines it has said up to now
+        self.said: Heard = {}                   # what each job said when it ran last
         self.broken: set[str] = set()           # jobs that fail in the base
         self.wanted: tuple[Variant, ...] = ()   # none where no touched file may be compiled
         self.variants: dict[Variant, Ready] = {}
@@ -262,9 +264,11 @@ class Checks:
                 self.variants[variant] = Ready(lacking=str(error))
 
     def note(self, said: Said) -> None:
-        """What was said once is no news any more."""
-        for job, entry in said.items():
-            self.said.setdefault(job, set()).update(map(without_numbers, tidy(entry[1], self.top)))
+        """What was said is no news any more, until it is said no more."""
+        for job, (status, output, _) in said.items():
+            now = heard(output, self.top)
+            # A compiler that gives up does not say all it had to say.
+            self.said[job] = now | self.said.get(job, Counter()) if status else now
 
     def said_at(self, patches: list[Path], touched: list[str], stale: bool) -> Said:
         """Bring the trees to a state of the series, and compile there what its last patch touched."""
@@ -360,19 +364,17 @@ def compiles_32_bit() -> bool:
 # -- what it comes to --------------------------------------------------------
 
 
-def verdicts(said: Said, before: dict[str, set[str]], broken: set[str], variants: dict[Variant, Ready],
-             top: Path) -> list[Step]:
+def verdicts(said: Said, before: Heard, broken: set[str], variants: dict[Variant, Ready], top: Path) -> list[Step]:
     """The three steps, of what the compilers said now and what they had said before.
 
     broken: jobs that failed in the base.
     """
     found = []
-    plain = {job.rpartition(" ")[2]: set(map(without_numbers, tidy(entry[1], top))) for job, entry in said.items()
-             if job.startswith(f"{W1} ")}
+    plain = {job.rpartition(" ")[2]: heard(entry[1], top) for job, entry in said.items() if job.startswith(f"{W1} ")}
     for step in STEPS:
         mine = {job: entry for job, entry in said.items() if step_of(job) == step}
         if step == CONFIGURATIONS:      # what a plain build says too is told there
-            before = {job: before.get(job, set()) | plain.get(job.rpartition(" ")[2], set()) for job in mine}
+            before = {job: before.get(job, Counter()) | plain.get(job.rpartition(" ")[2], Counter()) for job in mine}
         lacking = [f"{variant.title}: {ready.lacking}" for variant, ready in variants.items()
                    if ready.lacking and (variant == PLAIN) == (step != CONFIGURATIONS)]
         if step == SPARSE:
@@ -387,8 +389,7 @@ def step_of(job: str) -> str:
     return SPARSE if kind == SPARSE else W1 if kind in (W1, "kernel-doc") else CONFIGURATIONS
 
 
-def verdict(step: str, mine: Said, before: dict[str, set[str]], broken: set[str], lacking: list[str],
-            top: Path) -> Step:
+def verdict(step: str, mine: Said, before: Heard, broken: set[str], lacking: list[str], top: Path) -> Step:
     """One of the steps."""
     seconds = sum(entry[2] for entry in mine.values())
     if not mine:
@@ -400,8 +401,8 @@ def verdict(step: str, mine: Said, before: dict[str, set[str]], broken: set[str]
     failed = [job for job, entry in mine.items() if entry[0] and job not in broken and "kernel-doc" not in job]
     warnings = 0
     for job, entry in mine.items():
-        new = [line for line in tidy(entry[1], top) if without_numbers(line) not in before.get(job, set())]
-        warnings += sum(": warning: " in line or "Warning: " in line for line in new)
+        new, number = news(tidy(entry[1], top), before.get(job, Counter()))
+        warnings += number
         if new:
             told += [f"{job}:", *(f"  {line}" for line in new)]
     what = f"{lines(len(mine), 'compilation')}" if step == CONFIGURATIONS else lines(len(mine), "run")
@@ -412,6 +413,30 @@ def verdict(step: str, mine: Said, before: dict[str, set[str]], broken: set[str]
                     str(warnings or 1), told + lacking, seconds)
     return Step(step, PASS, f"nothing new in {what}" + (f"; not looked at: {'; '.join(lacking)}" if lacking else ""),
                 "", lacking, seconds)
+
+
+def news(said: list[str], before: Counter[str]) -> tuple[list[str], int]:
+    """The lines that were not said before, or not as often, and how many warnings more these are.
+
+    Which one of several that read the same is the new one cannot be known: all are shown.
+    """
+    now = Counter(map(without_numbers, said))
+    # The lines about a warning, such as the function it is in, are said once for several, or once for each.
+    more = {line: now[line] - before[line] for line in now
+            if now[line] > before[line] and (is_warning(line) or ": error: " in line or not before[line])}
+    told = [line for line in said if without_numbers(line) in more]
+    told += [f"(said {now[line]} times, before {before[line]}: {line})" for line in more if before[line]]
+    return told, sum(number for line, number in more.items() if is_warning(line))
+
+
+def is_warning(line: str) -> bool:
+    """Whether a line of a compiler, of sparse or of kernel-doc is the one that warns."""
+    return ": warning: " in line or "Warning: " in line
+
+
+def heard(output: str, top: Path) -> Counter[str]:
+    """How often each line was said."""
+    return Counter(map(without_numbers, tidy(output, top)))
 
 
 def tidy(output: str, top: Path) -> list[str]:

@@ -88,7 +88,8 @@ class Verdicts(Scratch):
 
     warning = "/o/checks/tree/mm/swapfile.c:{}:5: warning: unused variable '{}' [-Wunused-variable]\n  12 | int x;\n"
 
-    def steps(self, said: dict, before: dict | None = None, broken: set[str] = frozenset(), **ready: str) -> dict:
+    def steps(self, said: dict, before: checks.Heard | None = None, broken: set[str] = frozenset(),
+              **ready: str) -> dict:
         """Step -> it."""
         variants = {PLAIN: Ready(no_sparse=ready.get("no_sparse", "")),
                     ODD[0]: Ready(lacking=ready.get("lacking", ""))}
@@ -96,8 +97,7 @@ class Verdicts(Scratch):
         return {step.name: step for step in found}
 
     def test_nothing_new(self) -> None:
-        old = {"W=1 mm/swapfile.c": set(map(checks.without_numbers, checks.tidy(self.warning.format(7, "a"),
-                                                                               Path("/o/checks"))))}
+        old = {"W=1 mm/swapfile.c": checks.heard(self.warning.format(7, "a"), Path("/o/checks"))}
         found = self.steps({"W=1 mm/swapfile.c": [0, self.warning.format(9, "a"), 1.0]}, old)
         self.assertEqual(found[W1].status, PASS)
         self.assertEqual((found[SPARSE].status, found[CONFIGURATIONS].status), (SKIP, SKIP))
@@ -107,12 +107,33 @@ class Verdicts(Scratch):
         self.assertEqual((found[W1].status, found[W1].summary), (WARN, "1 new warning"))
         self.assertEqual(found[W1].details[1], "  mm/swapfile.c:9:5: warning: unused variable 'b' [-Wunused-variable]")
 
+    def test_warning_that_reads_like_an_old_one(self) -> None:
+        job, top = "sparse mm/swapfile.c", Path("/o/checks")
+        once, twice = self.warning.format(7, "a"), self.warning.format(7, "a") + self.warning.format(90, "a")
+        found = self.steps({job: [0, twice, 1.0]}, {job: checks.heard(once, top)})[SPARSE]
+        self.assertEqual((found.status, found.summary), (WARN, "1 new warning"))
+        self.assertIn("said 2 times, before 1", found.details[-1])
+        self.assertEqual(self.steps({job: [0, twice, 1.0]}, {job: checks.heard(twice, top)})[SPARSE].status, PASS)
+
+    def test_line_about_a_warning_is_not_counted(self) -> None:
+        job, line = "W=1 mm/swapfile.c", "mm/swapfile.c: In function 'f':\n"
+        self.assertEqual(self.steps({job: [0, line * 2, 1.0]}, {job: checks.heard(line, Path("/o"))})[W1].status, PASS)
+
+    def test_what_the_state_before_said_counts(self) -> None:
+        """Not told again; told when it had gone meanwhile; a compilation that fails forgets nothing."""
+        made = Checks(None, None, Path("/o"), False, "base", None, Path("/o/log"))
+        job, said = "W=1 mm/swapfile.c", [0, self.warning.format(7, "a"), 1.0]
+        made.variants = {PLAIN: Ready()}
+        entries = (said, said, [1, "error", 1.0], said, [0, "", 1.0], said)
+        seen = [made.steps({job: entry})[0].status for entry in entries]
+        self.assertEqual(seen, [WARN, PASS, FAIL, PASS, PASS, WARN])
+
     def test_configuration_that_breaks(self) -> None:
         said = {"no SWAP mm/memory.c": [1, "/o/checks/tree/mm/memory.c:1:1: error: x\n", 1.0]}
         found = self.steps(said)
         self.assertEqual((found[CONFIGURATIONS].status, found[CONFIGURATIONS].summary),
                          (FAIL, "1 of 1 compilation fail: no SWAP mm/memory.c"))
-        before = {"no SWAP mm/memory.c": {checks.without_numbers("mm/memory.c:1:1: error: x")}}
+        before = {"no SWAP mm/memory.c": checks.heard("mm/memory.c:1:1: error: x", Path("/o"))}
         self.assertEqual(self.steps(said, before, {"no SWAP mm/memory.c"})[CONFIGURATIONS].status, PASS)
 
     def test_what_the_sandbox_ended(self) -> None:
