@@ -25,7 +25,7 @@ from typing import Iterator
 
 from . import bench, changed_lines, commands, interrupts
 from .changed_lines import State
-from .compile_checks import Checks
+from .compile_checks import FORMAT, Checks
 from .errors import SwapKunitError
 from .layout import REPO
 from .presubmit_report import Step
@@ -91,7 +91,7 @@ class Ahead:
 
 def take(checks: Checks, task: Task) -> list[Step]:
     """One task's steps."""
-    name = key(task.name, checks.to_be_had())
+    name = key(task.name, FORMAT, checks.to_be_had())
     said = checks.store.get(name)
     if said is None:
         said = checks.said_at(task.files, task.touched, task.stale)

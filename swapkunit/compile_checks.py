@@ -34,12 +34,14 @@ from .session import Request
 W1, SPARSE, CONFIGURATIONS = "W=1", "sparse", "configs"
 STEPS = (W1, SPARSE, CONFIGURATIONS)
 WORKER = Path(__file__).with_name("compile_worker.py")
-# Of a header's many users, those that tell most of the swap code's; no more than this of them.
+# Of a header's many users, those that tell most of the swap code's; no more than this of them. Without SWAP all:
+# there a header has stubs, and each of them may have a single user.
 USERS = ("mm/swapfile.c", "mm/swap_state.c", "mm/memory.c", "mm/shmem.c", "mm/page_io.c", "mm/zswap.c", "mm/vmscan.c",
          "mm/madvise.c", "mm/memcontrol.c", "mm/swap.c", "mm/util.c", "mm/page_alloc.c")
 MOST_USERS = 4
 # sparse of before 2025 has not __typeof_unqual__, which it does not need to understand.
 CHECK = "sparse -D__typeof_unqual__=__typeof__"
+FORMAT = 2      # of what is kept of the compilations: another one makes them all anew
 UNIT = re.compile(r" -c -o (\S+\.o) (\S+\.c)\s*$")
 STRANGE = "made-by-a-series"    # marks directories that a patch's own Makefiles have prepared
 TOO_OLD = "is not available or not up to date"
@@ -137,7 +139,7 @@ class Checks:
 
     def ready(self, variant: Variant, directories: list[str], patches: list[Path], stale: bool) -> Ready:
         """Configure a variant and ask make what it would run. stale: the patches change what that is."""
-        name = key(self.base_key, "ready", variant, directories,
+        name = key(self.base_key, "ready", FORMAT, variant, directories,
                    [path.read_bytes() for path in patches] if stale else [],
                    bool(variant.make) and compiles_32_bit())
         known = self.store.get(name)
@@ -201,7 +203,8 @@ class Checks:
         found: list[tuple[str, list[str]]] = []
         for variant, ready in variants.items():
             wanted = [name for name in touched if name in ready.compile]
-            wanted += [name for name in users if name in ready.compile and name not in wanted][:MOST_USERS]
+            most = None if variant.off == "SWAP" else MOST_USERS
+            wanted += [name for name in users if name in ready.compile and name not in wanted][:most]
             for name in wanted:
                 step = W1 if variant == PLAIN else variant.title
                 found.append((f"{step} {name}", in_directory(self.top / variant.name, ready.compile[name])))

@@ -78,6 +78,13 @@ class DryRun(Scratch):
                          ["mm/swapfile.c", "mm/memory.c"])
         self.assertEqual(checks.users_of([], self.top), [])
 
+    def test_all_users_of_a_header_where_it_has_stubs(self) -> None:
+        made = Checks(None, None, self.top, False, "base", None, self.top / "log")
+        users = [f"mm/{number}.c" for number in range(9)]
+        ready = Ready({name: ["gcc", name] for name in users})
+        jobs = [job for job, _ in made.jobs(["mm/swap.h"], users, {ODD[0]: ready, ODD[1]: ready})]
+        self.assertEqual(jobs, [*(f"no SWAP {name}" for name in users), *(f"no ZSWAP {name}" for name in users[:4])])
+
     def test_other_architectures_are_not_asked_for(self) -> None:
         self.assertTrue(checks.reachable("mm/swapfile.c") and checks.reachable("arch/um/kernel/tlb.c"))
         self.assertFalse(checks.reachable("arch/arm64/mm/fault.c") or checks.reachable("include/linux/swap.h"))
