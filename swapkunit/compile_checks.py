@@ -212,6 +212,10 @@ class Checks:
                     found.append((f"kernel-doc {name}", in_directory(self.top / variant.name, ready.doc[name])))
                 if name in ready.check:
                     found.append((f"{SPARSE} {name}", in_directory(self.top / variant.name, ready.check[name])))
+            for name in touched if ready.doc else []:
+                if name.endswith(".h"):
+                    words = on_header(ready.doc, self.tree(variant) / name)
+                    found.append((f"kernel-doc {name}", in_directory(self.top / variant.name, words)))
         return found
 
     def run(self, jobs: list[tuple[str, list[str]]]) -> Said:
@@ -308,6 +312,12 @@ def reachable(name: str) -> bool:
 def in_directory(directory: Path, words: list[str]) -> list[str]:
     """words run there."""
     return ["env", "-C", str(directory), "CCACHE_DISABLE=1", *words]
+
+
+def on_header(doc: dict[str, list[str]], header: Path) -> list[str]:
+    """kernel-doc for a header as make runs it for C files; nothing where the header is not there, or not yet."""
+    *words, _ = next(iter(doc.values()))
+    return ["sh", "-c", 'test ! -e "$0" || exec "$@"', str(header), *words, str(header)]
 
 
 def configuration(variant: Variant) -> str:

@@ -85,6 +85,16 @@ class DryRun(Scratch):
         jobs = [job for job, _ in made.jobs(["mm/swap.h"], users, {ODD[0]: ready, ODD[1]: ready})]
         self.assertEqual(jobs, [*(f"no SWAP {name}" for name in users), *(f"no ZSWAP {name}" for name in users[:4])])
 
+    def test_kernel_doc_of_a_header(self) -> None:
+        made = Checks(None, None, self.top, False, "base", None, self.top / "log")
+        ready = Ready(doc={"mm/swap.c": ["env", "echo", "-none", "mm/swap.c"]})
+        (name, words), = made.jobs(["mm/swap.h", "mm/Makefile"], [], {PLAIN: ready})
+        (self.top / "checks/plain").mkdir(parents=True)
+        self.assertEqual((name, subprocess.check_output(words, text=True)), ("kernel-doc mm/swap.h", ""))
+        header = self.top / "checks/tree/mm/swap.h"
+        write(header, "")
+        self.assertEqual(subprocess.check_output(words, text=True), f"-none {header}\n")
+
     def test_other_architectures_are_not_asked_for(self) -> None:
         self.assertTrue(checks.reachable("mm/swapfile.c") and checks.reachable("arch/um/kernel/tlb.c"))
         self.assertFalse(checks.reachable("arch/arm64/mm/fault.c") or checks.reachable("include/linux/swap.h"))
