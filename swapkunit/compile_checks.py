@@ -142,9 +142,12 @@ class Checks:
         name = key(self.base_key, "ready", FORMAT, variant, directories,
                    [path.read_bytes() for path in patches] if stale else [],
                    bool(variant.make) and compiles_32_bit())
-        known = self.store.get(name)
-        if known and (self.top / variant.name / ".config").exists():
+        known, state = self.store.get(name), self.top / f"{variant.name}.state"
+        if known and (self.top / variant.name / ".config").exists() and state.exists() and state.read_text() == name:
             return Ready(**known)
+        if stale:
+            (self.top / STRANGE).touch()
+        state.unlink(missing_ok=True)
         mark = self.top / variant.name / UNFINISHED
         if mark.exists():       # whoever was at it was stopped, and may have left something half written
             shutil.rmtree(mark.parent)
@@ -157,6 +160,7 @@ class Checks:
             made = Ready(lacking=str(error))
         if not made.failed:
             mark.unlink()
+            state.write_text(name)
             self.store.put(name, vars(made))
         return made
 
@@ -280,7 +284,6 @@ class Checks:
     def said_at(self, patches: list[Path], touched: list[str], stale: bool) -> Said:
         """Bring the trees to a state of the series, and compile there what its last patch touched."""
         if stale:
-            (self.top / STRANGE).touch()
             self.variants = {variant: self.ready(variant, self.directories, patches, True)
                              for variant in self.wanted}
         self.lay_all(patches)

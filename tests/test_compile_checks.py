@@ -56,6 +56,20 @@ class DryRun(Scratch):
             self.assertEqual(made.ready(PLAIN, ["mm"], [], False).lacking, "")
         self.assertEqual([path.name for path in (self.top / "checks/plain").iterdir()], [".config"])
 
+    def test_only_what_is_prepared_for_a_series_is_strange(self) -> None:
+        kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nolddefconfig prepare mm/:\n\t@:\n")
+        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"),
+                      self.top / "log")
+        strange = self.top / "checks" / checks.STRANGE
+        seen = []
+        with contextlib.redirect_stdout(io.StringIO()):
+            for stale in (False, True, True, False):    # the third has nothing to do, the last all of it again
+                strange.unlink(missing_ok=True)
+                made.ready(PLAIN, ["mm"] * (1 + stale), [], stale)
+                seen.append((strange.exists(), (self.top / "checks/plain.state").read_text()))
+        self.assertEqual([one for one, _ in seen], [False, True, False, False])
+        self.assertTrue(seen[0][1] == seen[3][1] != seen[1][1] == seen[2][1])
+
     def test_worker(self) -> None:
         jobs = [["a", ["sh", "-c", "echo said; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]
         write(self.top / "jobs", json.dumps(jobs))
