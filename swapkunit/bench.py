@@ -24,6 +24,7 @@ from .session import Request, Session
 
 PRISTINE = "pristine"       # the base's build directory
 PRISTINE_OF = "pristine-of"  # which base that is
+UNHEARD = "unheard"         # there while a build's messages are not kept yet
 OWNER = "series"            # whose build directory it is now
 NOBODY = "nobody"           # it is being copied
 MECHANISM = re.compile(r"^#define SWAP_MECHANISM_(\w+) 1$", re.M)
@@ -118,18 +119,22 @@ class Bench:
                                                      request.jobs, shadowed))
         return session
 
-    def test(self, patches: list[Path], touched: list[str]) -> Tested:
-        """Build and run, unless that was done. touched: files whose objects are looked for."""
+    def test(self, patches: list[Path], touched: list[str], afresh: bool = False) -> Tested:
+        """Build and run, unless that was done. touched: files whose objects are looked for.
+
+        afresh: start from the base's build directory, whatever is in this one.
+        """
         known = self.known(patches, touched)
         if known:
             return known
         with quiet(self.log):
-            tested = self._test(self.session(patches), patches, touched)
+            tested = self._test(self.session(patches), patches, touched, afresh)
         if patches and boxes.machines_fault(tested.limit):
             raise SwapKunitError(f"cannot go on with the series: while patch {len(patches)} was built and tested, "
                                  f"{tested.limit}; {boxes.advice(tested.limit)}")
         if tested.built and not tested.limit:   # what does not may have been killed, or have lacked memory or room
             self.store.put(self.key(patches, touched), asdict(tested))
+        (self.out / UNHEARD).unlink(missing_ok=True)
         return tested
 
     def known(self, patches: list[Path], touched: list[str]) -> Tested | None:
@@ -154,9 +159,10 @@ class Bench:
             sessions.build_kernel(session)
             self.keep_pristine(session)
 
-    def _test(self, session: Session, patches: list[Path], touched: list[str]) -> Tested:
+    def _test(self, session: Session, patches: list[Path], touched: list[str], afresh: bool) -> Tested:
         with session.layout.lock():
-            self.take_over(session, patches)
+            self.take_over(session, patches, afresh)
+            (self.out / UNHEARD).touch()
             ended = session.sandbox.ended if isinstance(session.sandbox, Noticing) else []
             try:
                 sessions.build_kernel(session)
@@ -177,13 +183,14 @@ class Bench:
 
     # -- whose build directory ----------------------------------------------
 
-    def take_over(self, session: Session, patches: list[Path]) -> None:
-        """Start from the base's build directory, unless it is this series' already."""
+    def take_over(self, session: Session, patches: list[Path], afresh: bool = False) -> None:
+        """Start from the base's build directory, unless it is this series' already, and as it was left."""
         owner = session.layout.out / OWNER
         now = owner.read_text() if owner.exists() else ""
         wanted = self.series_key if patches else ""
         pristine = session.layout.out / PRISTINE
-        if now and now != wanted:
+        if now and (now != wanted or afresh or (self.out / UNHEARD).exists()):
+            now = NOBODY
             write_whole(owner, NOBODY)      # until it is a whole one again
             shutil.rmtree(session.layout.build, ignore_errors=True)
             if pristine.exists():

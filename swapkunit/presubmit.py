@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -82,7 +83,11 @@ def check_on(base: Base, request: CheckRequest) -> PresubmitReport:
     layout = Layout(top.absolute())
     with layout.lock():
         work = layout.out / "patches"
+        work.mkdir(parents=True, exist_ok=True)
         found = request.series or read_series(request, work)
+        for patch in found.patches:     # where the sandbox sees it
+            if patch.file.parent != work:
+                patch.file = Path(shutil.copy(patch.file, work))
         with Progress(quiet=request.quiet) as progress:
             checker = Checker(request, base, found, layout.out, progress)
             try:
@@ -95,7 +100,6 @@ def check_on(base: Base, request: CheckRequest) -> PresubmitReport:
 
 def read_series(request: CheckRequest, work: Path) -> Series:
     """The patches, as clean files in work."""
-    work.mkdir(parents=True, exist_ok=True)
     if request.spec:
         return inputs.read_range(request.run.ksrc, request.spec, work)
     return inputs.read_inputs(request.files, work, request.partial)
@@ -118,6 +122,8 @@ class Checker:
         self.box = self.make_box()
         self.bench = self.make_bench(PLAIN, [])
         self.bases: dict[str, Tested] = {}
+        self.before: dict[str, Tested] = {}     # in other configurations, the state before the next patch
+        self.heard: set[str] = set()
         self.ahead: Ahead | None = None
         self.checks = None if request.depth == QUICK else Checks(
             base.kernel, request.run, top, request.sandbox, self.base_key, self.store, top / "log.txt")
@@ -187,7 +193,9 @@ class Checker:
     def before_last(self, laid: list[Patch]) -> Tested | None:
         """What the last patch is compared with, when the others are not looked at themselves."""
         self.progress.at("the patches before", "build and suites")
-        _, tested = self.compile_and_test(self.series.patches[-1], laid)
+        tested = self.test_at(laid, self.series.patches[-1].touched)
+        self.hear(tested)
+        self.compiled("the patches before")
         return tested if tested.built else None
 
     def finish(self) -> PresubmitReport:
@@ -208,6 +216,7 @@ class Checker:
             print("\n".join(tested.said[-40:]), file=sys.stderr)
             raise UntestableKernel(f"cannot check the series: its base, Linux {self.kernel.version}, does not build "
                                    "or boot without it, as shown above; put the base right, or give another")
+        self.hear(tested)
         self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", found earlier" * earlier,
                                             seconds=self.progress.since()))
         return tested
@@ -237,15 +246,17 @@ class Checker:
         self.add(report, self.checkpatch(patch))
         self.progress.at(self.where(report), "build and suites")
         base = self.base_in(self.bench)
-        compiled, tested = self.compile_and_test(patch, laid)
+        tested = self.test_at(laid, patch.touched)
         self.progress.at(self.where(report), "reading the results")
-        self.add(report, steps.builds(tested, base, patch.touched))
-        for step in compiled:
-            self.add(report, step)
+        self.add(report, steps.builds(tested, self.heard, patch.touched))
+        self.hear(tested)
         if tested.built:
             self.add(report, steps.suites(tested, base, before))
-            self.add(report, steps.reports(tested, base))
+            self.add(report, steps.reports(tested, base, before))
             self.add(report, steps.decisions(tested, before or base))
+        for step in self.compiled(self.where(report)):
+            self.add(report, step)
+        if tested.built:
             for bench_of_config in self.benches.values():
                 self.add(report, self.test_config(bench_of_config, report, patch, laid))
         else:
@@ -262,12 +273,13 @@ class Checker:
                             f"while the base was built and tested, {base.limit}; {boxes.advice(base.limit)}")
             if not base.built:
                 return Step(other.name, SKIP, "the base does not build or boot in this configuration")
-            tested = other.test([one.file for one in laid], patch.touched)
+            tested = other.test([one.file for one in laid], patch.touched, self.changes_the_build(laid))
         except SwapKunitError as error:
             return Step(other.name, SKIP, str(error))
         if not tested.built:
-            return replace(steps.builds(tested, base, []), name=other.name)
-        found, reported = steps.suites(tested, base, None), steps.reports(tested, base)
+            return replace(steps.builds(tested, set(), []), name=other.name)
+        before, self.before[other.name] = self.before.get(other.name), tested
+        found, reported = steps.suites(tested, base, before), steps.reports(tested, base, before)
         return Step(other.name, worst([found, reported]), f"{found.summary}; {reported.summary}", found.cell,
                     found.details + reported.details, self.progress.since(), found.data)
 
@@ -298,13 +310,25 @@ class Checker:
         step = self.reports[id(patch)].step("build")
         return step is None or step.data.get("built", True)
 
-    def compile_and_test(self, patch: Patch, laid: list[Patch]) -> tuple[list[Step], Tested]:
-        """What the single compilations say, which go on beside the build, and what the kernel shows."""
-        tested = self.bench.test([one.file for one in laid], patch.touched)
+    def test_at(self, laid: list[Patch], touched: list[str]) -> Tested:
+        """What the kernel shows with these patches."""
+        return self.bench.test([one.file for one in laid], touched, self.changes_the_build(laid))
+
+    def changes_the_build(self, laid: list[Patch]) -> bool:
+        """Whether these patches change how something is built: what make does then is theirs to say."""
+        return any(os.path.basename(name).startswith(BUILD_FILES) or name.startswith("scripts/")
+                   for one in laid for name in one.touched)
+
+    def hear(self, tested: Tested) -> None:
+        """What the compiler has said is no news any more."""
+        self.heard |= {steps.without_numbers(line) for line in tested.said}
+
+    def compiled(self, where: str) -> list[Step]:
+        """What the single compilations say, which go on beside the build."""
         if self.ahead is None:
-            return [], tested
-        self.progress.at(self.where(patch), "touched files in other configurations")
-        return self.ahead.steps(), tested
+            return []
+        self.progress.at(where, "touched files in other configurations (the first time the base's are made ready)")
+        return self.ahead.steps()
 
     def going_ahead(self, states: list[list[Patch]]) -> ContextManager[Ahead | None]:
         """The single compilations at these states of the series, begun."""
@@ -319,8 +343,7 @@ class Checker:
         """A state to compile at."""
         files = [one.file for one in laid]
         touched = (self.series.patches if self.request.last_only else laid)[-1].touched
-        stale = any(os.path.basename(path).startswith(BUILD_FILES) for one in laid for path in one.touched)
-        return Task(files, touched, stale, self.bench.key(files, "compiled", touched))
+        return Task(files, touched, self.changes_the_build(laid), self.bench.key(files, "compiled", touched))
 
     def checkpatch(self, patch: Patch) -> Step:
         """checkpatch.pl, in the sandbox."""

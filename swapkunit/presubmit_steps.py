@@ -31,6 +31,10 @@ def lines(number: int, word: str) -> str:
 # -- applies -----------------------------------------------------------------
 
 
+# What the verdict is made with.
+JUDGES = ("include/kunit/", "lib/kunit/", "tools/testing/kunit/", "scripts/checkpatch.pl", "scripts/kernel-doc")
+
+
 def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> Step:
     """Whether it applies; elsewhere: what the other known kernels say to it."""
     if isinstance(outcome, Failed):
@@ -40,6 +44,9 @@ def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> St
         return Step("applies", WARN, "it does, but " + "; ".join(patch.suspicions), details=outcome.moved)
     if outcome.strayed:
         return Step("applies", WARN, "it does, but not in the function it names", details=outcome.strayed)
+    judges = [name for name in patch.touched if name.startswith(JUDGES)]
+    if judges:
+        return Step("applies", WARN, f"it does, and changes what judges it: {', '.join(judges)}", "judge", outcome.moved)
     return Step("applies", PASS, "it does" + (", moved" if outcome.moved else ""), "moved" if outcome.moved else "",
                 outcome.moved)
 
@@ -125,14 +132,16 @@ def place_of(where: str, there: list[str], patch: Patch) -> str:
 # -- build -------------------------------------------------------------------
 
 
-def builds(tested: Tested, base: Tested, touched: list[str]) -> Step:
-    """Whether the kernel builds, and whether the compiler has something new to say."""
+def builds(tested: Tested, heard: set[str], touched: list[str]) -> Step:
+    """Whether the kernel builds, and whether the compiler has something new to say.
+
+    heard: what it has said up to now, of the base and of earlier patches, without_numbers().
+    """
     seconds = sum(tested.seconds.get(name, 0.0) for name in ("tree", "build"))
     if not tested.built:
         status, summary, cell = fate_of(tested)
         return Step("build", status, summary, cell, tested.said[-40:], seconds, {"built": False})
-    before = {without_numbers(line) for line in base.said}
-    new = [line for line in tested.said if without_numbers(line) not in before]
+    new = [line for line in tested.said if without_numbers(line) not in heard]
     left_out = [name for name in touched if name.endswith(".c") and name not in tested.objects]
     told = [f"not compiled for ARCH=um in this configuration: {', '.join(left_out)}"] if left_out else []
     if any(": warning: " in line for line in new):
@@ -154,32 +163,34 @@ def fate_of(tested: Tested) -> tuple[str, str, str]:
 
 def without_numbers(line: str) -> str:
     """A compiler's line without line numbers, which a patch moves."""
-    return re.sub(r":\d+(:\d+)?(?=[:,])|^ *\d+ \|", "", line)
+    return re.sub(r":\d+(:\d+)?(?=[:, ])|^ *\d+ \|", "", line)
 
 
 # -- suites ------------------------------------------------------------------
 
 
 def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
-    """What fails that did not in the base; before: the state before this patch, to tell whose it is."""
+    """What fails that did neither in the base nor in the state before this patch."""
     seconds = sum(tested.seconds.get(name, 0.0) for name in ("list", "run", "results"))
     known = base.failed()
-    new = {name: leaf for name, leaf in tested.failed().items() if name not in known}
-    earlier = {name for name in new if before is not None and name in before.failed()}
+    before = before or base
+    failed = {name: leaf for name, leaf in tested.failed().items() if name not in known}
+    new = {name: leaf for name, leaf in failed.items() if name not in before.failed()}
     told = [f"ended in its sandbox: {tested.limit}"] if tested.limit else []
-    told += failures([leaf for name, leaf in new.items() if name not in earlier])
-    told += [f"failed since an earlier patch: {name}" for name in sorted(earlier)]
+    told += failures(list(new.values()))
     lost = [leaf for name, leaf in tested.results.items() if leaf.status == SKIPPED
-            and status_in(base, name) not in ("", SKIPPED)]
+            and status_in(before, name) not in ("", SKIPPED)]
     told += [f"no more run: {leaf.name}: {leaf.reason}" for leaf in lost]
-    gone = [name for name in base.results if name not in tested.results and "mechanism." not in name]
+    gone = [name for name in before.results if name not in tested.results and "mechanism." not in name]
     told += [f"gone: {name}" for name in gone]
     told += [f"passes now: {name}" for name in known if status_in(tested, name) == PASSED]
     told += [f"known bug, fixed here: {name}: {leaf.known}" for name, leaf in base.results.items()
              if leaf.known and status_in(tested, name) == PASSED]
-    counted = f"{tested.closing}" + (f"; {lines(len(new), 'new failure')} against the base" if new else "")
+    counted = f"{tested.closing}" + (f"; {lines(len(new), 'new failure')}" if new else "")
+    if len(failed) > len(new):
+        counted += f"; {lines(len(failed) - len(new), 'failure')} since an earlier patch"
     if lost or gone:
-        counted += f"; {lines(len(lost) + len(gone), 'case')} of the base not run"
+        counted += f"; {lines(len(lost) + len(gone), 'case')} not run any more"
     status = FAIL if new else WARN if lost or gone else PASS
     cell = f"{len(new)} new" if new else f"-{len(lost) + len(gone)}" if lost or gone else tested.closing.split(" ")[0]
     return Step("suites", status, counted, cell, told, seconds, {"failed": list(new)})
@@ -190,13 +201,13 @@ def status_in(state: Tested, name: str) -> str:
     return state.results[name].status if name in state.results else ""
 
 
-def reports(tested: Tested, base: Tested) -> Step:
-    """What the kernel reported while the cases ran: WARN, BUG, lockdep, KASAN."""
+def reports(tested: Tested, base: Tested, before: Tested | None) -> Step:
+    """What the kernel reported that it did neither in the base nor before this patch: WARN, BUG, lockdep, KASAN."""
     def said(state: Tested) -> dict[str, str]:
         return {f"{name}: {without_addresses(line)}": line for name, leaf in state.results.items()
                 for line in leaf.text if "kernel report: " in line or "Kernel panic" in line}
 
-    known = said(base)
+    known = said(base) | said(before or base)
     new = [text for text in said(tested) if text not in known]
     if new:
         return Step("reports", FAIL, lines(len(new), "new report") + " of the kernel", str(len(new)), new)
@@ -205,7 +216,7 @@ def reports(tested: Tested, base: Tested) -> Step:
 
 def without_addresses(line: str) -> str:
     """A report without what differs from boot to boot."""
-    return re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b", "X", line)
+    return re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|:\d+\b|/\d+\b|PID: \d+", "X", line)
 
 
 def mechanisms(tested: Tested, base: Tested) -> list[str]:

@@ -47,7 +47,7 @@ class Store:
 def identity_of_project() -> str:
     """Stands for every file of ours that is built into a kernel or says how."""
     digest = hashlib.sha256(str(FORMAT).encode())
-    for top in ("kunit", "mm", "configs", ".kunitconfig"):
+    for top in ("kunit", "mm", "configs", ".kunitconfig", "swapkunit"):
         for path in sorted([REPO / top] if (REPO / top).is_file() else (REPO / top).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
                 digest.update(f"{path.relative_to(REPO)}\0".encode() + path.read_bytes())
@@ -91,9 +91,9 @@ def git(repository: Path, *words: str) -> bytes:
 
 
 def stat_of(path: bytes) -> tuple[bytes, int, int]:
-    """A file's name, size and mtime."""
+    """A file's name, size and ctime, which nobody sets back."""
     try:
         info = os.stat(path)
     except OSError:
         return path, 0, 0
-    return path, info.st_size, info.st_mtime_ns
+    return path, info.st_size, info.st_ctime_ns

@@ -277,7 +277,7 @@ class Series(SeriesCase):
         self.assertEqual(made.read_text(), "vmlinux\n" * 2, "the base and the first patch")
         done = self.presubmit("--quick", *files)
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertEqual(made.read_text(), "vmlinux\n" * 3, "the second patch alone")
+        self.assertEqual(made.read_text(), "vmlinux\n" * 2, "the second patch alone, in a copy of the base's directory")
         self.assertFalse(self.report()["stopped"])
 
 
@@ -301,7 +301,7 @@ class Steps(Scratch):
     def test_failure_of_an_earlier_patch_is_told_as_such(self) -> None:
         new = self.state(Leaf("s.new", "failed", ["x"]))
         step = steps.suites(new, self.state(Leaf("s.new", "passed")), new)
-        self.assertIn("since an earlier patch", step.details[0])
+        self.assertEqual((step.status, step.summary), (PASS, "1 passed; 1 failure since an earlier patch"))
 
     def test_cases_that_do_not_run_any_more(self) -> None:
         base = self.state(Leaf("s.a", "passed"), Leaf("s.b", "passed"))
@@ -348,18 +348,25 @@ class Steps(Scratch):
     def test_reports_of_the_kernel(self) -> None:
         def warned(address: str) -> Leaf:
             return Leaf("s.a", "failed", [f"kernel report: WARNING at mm/swapfile.c:7 swapoff+0x{address}/0x100"])
-        self.assertEqual(steps.reports(self.state(warned("12")), self.state(warned("34"))).status, PASS)
-        self.assertEqual(steps.reports(self.state(warned("12")), self.state()).status, FAIL)
+        none = self.state()
+        self.assertEqual(steps.reports(self.state(warned("12")), self.state(warned("34")), None).status, PASS)
+        self.assertEqual(steps.reports(self.state(warned("12")), none, self.state(warned("34"))).status, PASS)
+        self.assertEqual(steps.reports(self.state(warned("12")), none, none).status, FAIL)
 
     def test_compiler_warnings_that_were_there(self) -> None:
         old = "mm/swapfile.c:10:2: warning: unused variable 'a' [-Wunused-variable]"
-        base = self.state(said=[old])
-        self.assertEqual(steps.builds(self.state(said=[old.replace("10", "12")]), base, []).status, PASS)
-        step = steps.builds(self.state(said=[old.replace("'a'", "'b'")]), base, [])
+        heard = {steps.without_numbers(old)}
+        self.assertEqual(steps.builds(self.state(said=[old.replace("10", "12")]), heard, []).status, PASS)
+        step = steps.builds(self.state(said=[old.replace("'a'", "'b'")]), heard, [])
         self.assertEqual((step.status, step.summary), (WARN, "1 new warning"))
 
+    def test_what_judges_is_not_to_be_changed_unseen(self) -> None:
+        patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "p", ["lib/kunit/test.c", "mm/swapfile.c"], "", "")
+        step = steps.applies(patch, Applied(patch), [])
+        self.assertEqual((step.status, step.summary), (WARN, "it does, and changes what judges it: lib/kunit/test.c"))
+
     def test_file_that_is_not_compiled_is_named(self) -> None:
-        step = steps.builds(self.state(objects=["mm/swapfile.c"]), self.state(), ["mm/swapfile.c", "fs/nfs/file.c"])
+        step = steps.builds(self.state(objects=["mm/swapfile.c"]), set(), ["mm/swapfile.c", "fs/nfs/file.c"])
         self.assertEqual(step.details, ["not compiled for ARCH=um in this configuration: fs/nfs/file.c"])
 
     def test_checkpatch(self) -> None:
