@@ -11,7 +11,7 @@ from pathlib import Path
 from . import coverage_verbs, lcov, patches as patching, sandbox as boxes, session as sessions
 from .bench import Bench, Noticing, quiet
 from .coverage import Places, collect, counter_directory, forget, keep_notes, source_lines, total_of
-from .counters import WATCHED, Tools
+from .counters import WATCHED, Tools, function_in_source
 from .errors import SwapKunitError, UntestableKernel
 from .presubmit_report import PASS, SKIP, WARN, Step
 from .session import Session
@@ -153,6 +153,13 @@ def count(state: State, session: Session) -> Reached:
         return Reached({name: dict(counts.lines) for name, counts in total_of(suites).items()})
 
 
+def without_counts(text: list[str], changed: list[int], counts: dict[int, int]) -> list[str]:
+    """The functions with changed lines of which the compiler has made nothing that counts."""
+    found = (function_in_source(text, line) for line in changed)
+    return list(dict.fromkeys(name for name, first, last in found
+                              if name and not any(line in counts for line in range(first, last + 1))))
+
+
 def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found: Reached, source: Path) -> Step:
     """The step of patch number: which of its lines no case reaches."""
     if not set(touched) & set(WATCHED):
@@ -161,16 +168,23 @@ def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found:
         return Step(STEP, found.status, found.why_not)
     code = hit = 0
     missed: list[str] = []
+    uncounted: list[str] = []
     shown: dict[str, dict[int, list]] = {}
     for name, owner in owned.items():
         text = source_lines(source / name)
-        for line in (line for line, whose in enumerate(owner, 1) if whose == number):
+        mine = [line for line, whose in enumerate(owner, 1) if whose == number]
+        uncounted += [f"{name}: {function}()" for function in without_counts(text, mine, found.counts.get(name, {}))]
+        for line in mine:
             times = found.counts.get(name, {}).get(line)
             code, hit = code + (times is not None), hit + bool(times)
             shown.setdefault(name, {})[line] = [times, text[line - 1] if line <= len(text) else ""]
             if times == 0:
                 missed.append(f"{name}:{line}: {text[line - 1].strip()}")
     data = {"lines": shown}
+    if uncounted:
+        missed += [f"not compiled here, or called by nothing: {name}" for name in uncounted]
+    if uncounted and not code:
+        return Step(STEP, WARN, "the changed code is not compiled here, or called by nothing", "none", missed, data=data)
     if not code:
         return Step(STEP, PASS, "no line with code is changed, or a later patch changes it again", "none", data=data)
     summary = f"{hit} of {code} changed lines with code are reached"

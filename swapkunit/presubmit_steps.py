@@ -239,8 +239,10 @@ def decisions(tested: Tested, before: Tested) -> Step:
     hidden = sum("B" in one.texts and "A" not in one.texts and one.broken for one in difference.trouble)
     if moved:
         told += ["A: before this patch, B: with it", *decisions_text.moved_lines(difference)]
+    lists = decisions_text.lists_lines(difference)[1:]
     if not told and not hidden:
-        return Step("decisions", PASS, decisions_text.summary(difference), "same")
+        return Step("decisions", PASS, "; ".join([decisions_text.summary(difference), *lists[:1]]),
+                    "lists" if lists else "same", lists)
     summary = decisions_text.summary(difference) if moved or hidden or difference.alone else told[0]
     cell = str(len(moved)) if moved else f"-{hidden}" if hidden else ""
     return Step("decisions", WARN, summary, cell, told, data={"changed": moved})

@@ -215,6 +215,16 @@ class ChangedLines(Scratch):
         self.assertEqual(step.status, PASS)
 
 
+    def test_code_that_is_not_compiled(self) -> None:
+        write(self.top / "mm/swapfile.c", "int a(void)\n{\n\treturn 1;\n}\n\nint b(void)\n{\n\treturn 2;\n}\n")
+        found = changed_lines.Reached({"mm/swapfile.c": {1: 1, 3: 1}})
+        step = changed_lines.step_of(1, ["mm/swapfile.c"], {"mm/swapfile.c": [0, 0, 1, 0, 0, 0, 0, 0, 0]}, found, self.top)
+        self.assertEqual(step.status, PASS)
+        step = changed_lines.step_of(1, ["mm/swapfile.c"], {"mm/swapfile.c": [0, 0, 0, 0, 0, 0, 0, 1, 0]}, found, self.top)
+        self.assertEqual((step.status, step.details),
+                         (WARN, ["not compiled here, or called by nothing: mm/swapfile.c: b()"]))
+
+
 if __name__ == "__main__":
     import unittest
     unittest.main()
