@@ -17,6 +17,7 @@ FINDINGS = (WARN, FAIL)
 WIDTH = 74              # columns of report.txt: it goes into a mail
 WIDEST = 120            # of what cannot be wrapped
 SHOWN = 8               # details of a step in report.txt; report.json and report.html have all
+SHOWN_DECISIONS = 20    # some scenarios
 SHORT = {"applies": "apply", "checkpatch": "style", "decisions": "decide"}      # headings of the table
 ORDER = (PASS, SKIP, WARN, FAIL)
 # Code, a diff, a decision: what is told by its columns.
@@ -180,10 +181,11 @@ def table(report: PresubmitReport) -> list[str]:
 def told(step: Step) -> list[str]:
     """A step's summary and its first details."""
     lines = wrap(f"{step.name}: {step.summary}", "  ")
-    for detail in step.details[:SHOWN]:
+    number = SHOWN_DECISIONS if step.name == "decisions" else SHOWN
+    for detail in step.details[:number]:
         lines += wrap_detail(detail)
-    if len(step.details) > SHOWN:
-        lines.append(f"    and {len(step.details) - SHOWN} more lines, in report.html")
+    if len(step.details) > number:
+        lines.append(f"    and {len(step.details) - number} more lines, in report.html")
     return lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from . import applying, commands, decisions_text
@@ -31,6 +32,8 @@ def lines(number: int, word: str) -> str:
 # -- applies -----------------------------------------------------------------
 
 
+LEGEND = "A: before this patch, B: with it; A1:5+3 takes slots 5 to 7 of cluster 1, F frees, R reads, W writes; " \
+         "a:b.. to the cluster's end, a:* all of it"
 # What the verdict is made with.
 JUDGES = ("include/kunit/", "lib/kunit/", "tools/testing/kunit/", "scripts/checkpatch.pl", "scripts/kernel-doc")
 
@@ -238,7 +241,9 @@ def decisions(tested: Tested, before: Tested) -> Step:
     # Which they are is told with the suites.
     hidden = sum("B" in one.texts and "A" not in one.texts and one.broken for one in difference.trouble)
     if moved:
-        told += ["A: before this patch, B: with it", *decisions_text.moved_lines(difference)]
+        # Those of a named rule tell more than the rest.
+        first = replace(difference, moved=sorted(difference.moved, key=lambda one: not any(one.rules)))
+        told += [LEGEND, *decisions_text.moved_lines(first)]
     lists = decisions_text.lists_lines(difference)[1:]
     if not told and not hidden:
         return Step("decisions", PASS, "; ".join([decisions_text.summary(difference), *lists[:1]]),
