@@ -95,7 +95,7 @@ def take(checks: Checks, task: Task) -> list[Step]:
     said = checks.store.get(name)
     if said is None:
         said = checks.said_at(task.files, task.touched, task.stale)
-        if not checks.ended:
+        if checks.lasting():
             checks.store.put(name, said)
     return checks.steps(said)
 
@@ -103,7 +103,7 @@ def take(checks: Checks, task: Task) -> list[Step]:
 def work(checks: Checks, touched: list[str], users: list[str], tasks: list[Task],
          last: State | None) -> Iterator[list[Step]]:
     """The steps of every task, then nothing, when the lines are counted."""
-    checks.prepare(touched, users)
+    checks.prepare(touched, users, any(task.stale for task in tasks))
     for task in tasks:
         yield take(checks, task)
     if last:

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ContextManager
 
@@ -46,6 +46,7 @@ UNIT = re.compile(r" -c -o (\S+\.o) (\S+\.c)\s*$")
 STRANGE = "made-by-a-series"    # marks directories that a patch's own Makefiles have prepared
 TOO_OLD = "is not available or not up to date"
 ENDED = "ended: "
+MAKE = " (make)"                # ends the id of what stands for make in a variant, beside the compilations
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ ODD = (
 class Ready:
     """A variant that is configured: for every C file, what to run. lacking: why there is none.
 
-    failed: that was make's failure, which another start may not meet.
+    failed: that was make's failure, which another start may not meet; ours: our patches do not fit there.
+    trouble: what make complained of when it was asked for the commands, which may not be all.
     """
 
     compile: dict[str, list[str]] = field(default_factory=dict)
@@ -85,6 +87,8 @@ class Ready:
     lacking: str = ""
     no_sparse: str = ""
     failed: bool = False
+    ours: bool = False
+    trouble: str = ""
 
 
 Said = dict[str, list]      # job -> [status, output, seconds]
@@ -101,7 +105,8 @@ class Checks:
         self.said: Heard = {}                   # what each job said when it ran last
         self.broken: set[str] = set()           # jobs that fail in the base
         self.wanted: tuple[Variant, ...] = ()   # none where no touched file may be compiled
-        self.variants: dict[Variant, Ready] = {}
+        self.base: dict[Variant, Ready] = {}
+        self.variants: dict[Variant, Ready] = {}    # as the series has them by now
         self.users: list[str] = []
         self.directories: list[str] = []
         self.noticing: Noticing | None = None   # the last sandbox
@@ -157,7 +162,7 @@ class Checks:
             self.lay(variant, patches)
             made = self._make_ready(variant, directories)
         except patching.DoesNotApply as error:
-            made = Ready(lacking=str(error))
+            made = Ready(lacking=str(error), ours=True)
         if not made.failed:
             mark.unlink()
             state.write_text(name)
@@ -186,7 +191,9 @@ class Checks:
             done = self.make(variant, "-n", *words, *(f"{name}/" for name in directories))
             if self.ended:
                 return Ready(lacking=f"make was ended: {self.ended}", failed=True)
-            return commands_of(done.output, self.tree(variant))
+            made = commands_of(done.output, self.tree(variant))
+            made.trouble = complaint(done.output, self.top) if done.status else ""
+            return made
 
     def make(self, variant: Variant, *words: str) -> commands.Finished:
         """The kernel's make in a variant's directory."""
@@ -237,17 +244,19 @@ class Checks:
 
     # -- a series -----------------------------------------------------------
 
-    def prepare(self, touched: list[str], users: list[str]) -> None:
-        """Configure all variants, and hear what the base has to say of the files."""
+    def prepare(self, touched: list[str], users: list[str], stale: bool = False) -> None:
+        """Configure all variants, and hear what the base has to say of the files. stale: see ready(), of any state."""
         mark = self.top / STRANGE
         if mark.exists():
             for variant in (PLAIN, *ODD):
                 shutil.rmtree(self.top / variant.name, ignore_errors=True)
             mark.unlink()
-        self.directories = sorted({"mm"} | {os.path.dirname(name) for name in touched if reachable(name)})
+        self.directories = sorted({"mm"} | {os.path.dirname(name) for name in touched
+                                            if reachable(name) or self.is_makefile(name)})
         self.users = users
-        self.wanted = (PLAIN, *ODD) if users or any(map(reachable, touched)) else ()
-        self.variants = {variant: self.ready(variant, self.directories, [], False) for variant in self.wanted}
+        self.wanted = (PLAIN, *ODD) if users or stale or any(map(reachable, touched)) else ()
+        self.base = {variant: self.ready(variant, self.directories, [], False) for variant in self.wanted}
+        self.variants = dict(self.base)
         jobs = self.jobs(touched, users, self.variants)
         name = key(self.base_key, "said", jobs)
         said = self.store.get(name)
@@ -263,7 +272,13 @@ class Checks:
 
     def to_be_had(self) -> list[str]:
         """The variants that can be compiled here."""
-        return [variant.name for variant, ready in self.variants.items() if not ready.lacking]
+        return [variant.name for variant, ready in self.base.items() if not ready.lacking]
+
+    def is_makefile(self, name: str) -> bool:
+        """Whether make may be asked about this file's directory for the file's own sake."""
+        directory, _, base = name.rpartition("/")
+        return (base in ("Makefile", "Kbuild") and reachable(f"{directory}/any.c") and bool(directory)
+                and (self.kernel.path / name).exists())
 
     def lay_all(self, patches: list[Path]) -> None:
         """All trees that something is compiled in."""
@@ -288,7 +303,22 @@ class Checks:
                              for variant in self.wanted}
         self.lay_all(patches)
         headers = any(name.endswith(".h") for name in touched)
-        return self.run(self.jobs(touched, self.users if headers else [], self.variants))
+        said = self.run(self.jobs(touched, self.users if headers else [], self.variants))
+        return {**self.made(), **said} if stale else said
+
+    def made(self) -> Said:
+        """What has become of the variants that the base can be configured as: nothing to say, or why it is gone."""
+        found: Said = {}
+        for variant, base in self.base.items():
+            ready = self.variants[variant]
+            if not base.lacking and not ready.ours:
+                why = ready.lacking or (ready.trouble if not base.trouble else "")
+                found[f"{W1 if variant == PLAIN else variant.title}{MAKE}"] = [int(bool(why)), why, 0.0]
+        return found
+
+    def lasting(self) -> bool:
+        """Whether another start would hear the same."""
+        return not self.ended and not any(ready.failed for ready in self.variants.values())
 
     def steps(self, said: Said) -> list[Step]:
         """The steps of what was said at a patch."""
@@ -352,6 +382,12 @@ def commands_of(output: str, top: Path) -> Ready:
     return ready
 
 
+def complaint(output: str, top: Path) -> str:
+    """Why make did not go on, of what it said."""
+    found = re.search(r"^[^\s*]+: \*\*\* .*", output, re.MULTILINE)
+    return " ".join(tidy(found[0] if found else commands.tail(output, 1), top))
+
+
 def relative_to(name: str, top: Path) -> str:
     """A source file as the tree calls it."""
     return os.path.relpath(name, top) if os.path.isabs(name) else name.removeprefix("../")
@@ -388,15 +424,30 @@ def verdicts(said: Said, before: Heard, broken: set[str], variants: dict[Variant
     found = []
     plain = {job.rpartition(" ")[2]: heard(entry[1], top) for job, entry in said.items() if job.startswith(f"{W1} ")}
     for step in STEPS:
-        mine = {job: entry for job, entry in said.items() if step_of(job) == step}
+        mine = {job: entry for job, entry in said.items() if step_of(job) == step and not job.endswith(MAKE)}
+        makes = {job.removesuffix(MAKE): entry[1] for job, entry in said.items()
+                 if step_of(job) == step and job.endswith(MAKE)}
         if step == CONFIGURATIONS:      # what a plain build says too is told there
             before = {job: before.get(job, Counter()) | plain.get(job.rpartition(" ")[2], Counter()) for job in mine}
         lacking = [f"{variant.title}: {ready.lacking}" for variant, ready in variants.items()
-                   if ready.lacking and (variant == PLAIN) == (step != CONFIGURATIONS)]
+                   if ready.lacking and (variant == PLAIN) == (step != CONFIGURATIONS)
+                   and not makes.get(W1 if variant == PLAIN else variant.title)]
         if step == SPARSE:
             lacking += [ready.no_sparse for ready in variants.values() if ready.no_sparse]
-        found.append(verdict(step, mine, before, broken, lacking, top))
+        found.append(with_makes(verdict(step, mine, before, broken, lacking, top), makes))
     return found
+
+
+def with_makes(step: Step, makes: dict[str, str]) -> Step:
+    """The step with what make said in each variant, "" where it can still be configured."""
+    lost = [f"{name}: cannot be configured any more: {why}" for name, why in makes.items() if why]
+    if lost:
+        more = [step.summary] if step.status == FAIL else []
+        return replace(step, status=FAIL, summary="; ".join(lost + more), cell="no")
+    if makes and step.status == SKIP:
+        said = f"{lines(len(makes), 'configuration')} can still be made; {step.summary}"
+        return replace(step, status=PASS, summary=said)
+    return step
 
 
 def step_of(job: str) -> str:

@@ -70,6 +70,23 @@ class DryRun(Scratch):
         self.assertEqual([one for one, _ in seen], [False, True, False, False])
         self.assertTrue(seen[0][1] == seen[3][1] != seen[1][1] == seen[2][1])
 
+    def test_make_that_cannot_tell_the_commands(self) -> None:
+        text = ("\nolddefconfig prepare mm/ all:\n\t@:\n"
+                "ifneq ($(filter mm/,$(MAKECMDGOALS)),)\n$(error no good)\nendif\n")
+        kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + text)
+        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"),
+                      self.top / "log")
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertIn("*** no good", made.ready(PLAIN, ["mm"], [], False).trouble)
+            self.assertEqual(made.ready(PLAIN, [], [], False).trouble, "")
+
+    def test_what_a_series_makes_of_variants(self) -> None:
+        made = Checks(None, None, self.top, False, "base", None, self.top / "log")
+        made.base = {PLAIN: Ready(), ODD[0]: Ready(lacking="x"), ODD[1]: Ready(), ODD[2]: Ready(trouble="old")}
+        made.variants = {PLAIN: Ready(trouble="bad"), ODD[0]: Ready(lacking="x"),
+                         ODD[1]: Ready(lacking="ours", ours=True), ODD[2]: Ready(trouble="new")}
+        self.assertEqual(made.made(), {"W=1 (make)": [1, "bad", 0.0], "no SHMEM (make)": [0, "", 0.0]})
+
     def test_worker(self) -> None:
         jobs = [["a", ["sh", "-c", "echo said; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]
         write(self.top / "jobs", json.dumps(jobs))
@@ -166,6 +183,16 @@ class Verdicts(Scratch):
                          (FAIL, "1 of 1 compilation fail: no SWAP mm/memory.c"))
         before = {"no SWAP mm/memory.c": checks.heard("mm/memory.c:1:1: error: x", Path("/o"))}
         self.assertEqual(self.steps(said, before, {"no SWAP mm/memory.c"})[CONFIGURATIONS].status, PASS)
+
+    def test_configuration_that_is_gone(self) -> None:
+        said = {"W=1 (make)": [0, "", 0.0], "no SWAP (make)": [1, "mm/Makefile:9: *** no", 0.0]}
+        found = self.steps(said, lacking="told once")
+        self.assertEqual((found[CONFIGURATIONS].status, found[CONFIGURATIONS].summary),
+                         (FAIL, "no SWAP: cannot be configured any more: mm/Makefile:9: *** no"))
+        self.assertEqual(found[CONFIGURATIONS].details, [])
+        self.assertEqual(found[W1].status, PASS)
+        found = self.steps({**said, "no ZSWAP mm/a.c": [1, "error", 1.0]})[CONFIGURATIONS]
+        self.assertIn("; 1 of 1 compilation fail", found.summary)
 
     def test_what_the_sandbox_ended(self) -> None:
         found = self.steps({"no SWAP mm/memory.c": [1, f"{checks.ENDED}it took 9.9 GB of memory", 0.0]})
