@@ -507,6 +507,9 @@ def heard(output: str, top: Path) -> Counter[str]:
 
 
 def tidy(output: str, top: Path) -> list[str]:
-    """What a compiler said, with the tree's own names and without pictures of the code."""
+    """What a compiler said, with the tree's own names and without pictures of the code.
+
+    Each line once: kernel-doc says all of a header twice.
+    """
     text = re.sub(rf"{re.escape(str(top))}/tree[^/]*/", "", output)
-    return [line for line in text.splitlines() if line.strip() and not re.match(r"\s*\d* \|", line)]
+    return [line for line in dict.fromkeys(text.splitlines()) if line.strip() and not re.match(r"\s*\d* \|", line)]

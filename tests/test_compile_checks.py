@@ -163,9 +163,15 @@ class Verdicts(Scratch):
         self.assertIn("said 2 times, before 1", found.details[-1])
         self.assertEqual(self.steps({job: [0, twice, 1.0]}, {job: checks.heard(twice, top)})[SPARSE].status, PASS)
 
+    def test_kernel_doc_that_says_all_twice(self) -> None:
+        line = "Warning: /o/checks/tree/mm/swap.h:7 function parameter 'a' not described in 'f'\n"
+        found = self.steps({"kernel-doc mm/swap.h": [0, line * 2, 1.0]})[W1]
+        self.assertEqual((found.summary, len(found.details)), ("1 new warning", 2))
+
     def test_line_about_a_warning_is_not_counted(self) -> None:
-        job, line = "W=1 mm/swapfile.c", "mm/swapfile.c: In function 'f':\n"
-        self.assertEqual(self.steps({job: [0, line * 2, 1.0]}, {job: checks.heard(line, Path("/o"))})[W1].status, PASS)
+        job, line = "W=1 mm/swapfile.c", "mm/swapfile.c:{}:5: note: in expansion of macro 'f'\n"
+        self.assertEqual(self.steps({job: [0, line.format(7) + line.format(9), 1.0]},
+                                    {job: checks.heard(line.format(7), Path("/o"))})[W1].status, PASS)
 
     def test_what_the_state_before_said_counts(self) -> None:
         """Not told again; told when it had gone meanwhile; a compilation that fails forgets nothing."""
