@@ -40,7 +40,7 @@ class Tested:
     """What a kernel showed. said: what the compiler said, or why there was no kernel to test.
 
     results: by name; objects: the touched files that were compiled; seconds: by stage;
-    limit: why the sandbox ended it, when it did.
+    limit: why the sandbox ended it, when it did; reports: those of the kernel that fell in no case.
     """
 
     built: bool
@@ -52,6 +52,7 @@ class Tested:
     objects: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     limit: str = ""
+    reports: list[str] = field(default_factory=list)
 
     def failed(self) -> dict[str, Leaf]:
         """The failures that are no known bugs."""
@@ -179,7 +180,7 @@ class Bench:
             report = sessions.make_report(session, run)
         return Tested(True, compiler_lines(session), leaves(report), report.closing_line(), run.decisions,
                       mechanisms(session), built_of(session, touched), session.stages.seconds,
-                      ended[-1] if ended else "")
+                      ended[-1] if ended else "", run.reports)
 
     # -- whose build directory ----------------------------------------------
 

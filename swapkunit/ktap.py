@@ -23,6 +23,16 @@ SKIPPED_MARK = re.compile(r"^swap_skipped: (.*)$")
 PANIC = re.compile(r"Kernel panic - not syncing: (?!VFS:)(.*)")
 SKIP = re.compile(r" # SKIP ?(.*)$")
 AFTER_LAST = "after_the_last_case"
+WHOLE = "suite"             # stands for a suite in its own list of cases
+# As swap_report_marks in kunit/fixture/swap_case.c, which looks inside of the cases.
+REPORT = re.compile(
+    r"WARNING:|BUG:|KASAN:|UBSAN:|INFO: task|kernel BUG at|Oops|possible recursive locking|possible circular locking"
+    r"|suspicious RCU usage|sleeping function called|scheduling while atomic|Bad page|Bad rss-counter|refcount_t:"
+    r"|list_add corruption|list_del corruption")
+# Some kernels warn in every boot that this machine has no PCI.
+OF_THE_MACHINE = re.compile(r"WARNING: .*\bum_pci_init\b")
+VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|(?<=CPU: )\d+|(?<=CPU#)\d+|(?<=PID: )\d+"
+                    r"|(?<=[/:])\d+\b")
 
 
 @dataclass
@@ -58,6 +68,15 @@ class Case:
         """Whether it ended and its own result line says ok."""
         return not self.fate and self.lines[-1].startswith("    ok ")
 
+    def result(self) -> str:
+        """What its own result line says, where it has one: ok, not ok, skipped."""
+        return "not ok" if not self.passed() else "skipped" if SKIP.search(self.lines[-1]) else "ok"
+
+
+def alike(report: str) -> str:
+    """A report without what differs from boot to boot, or when a patch moves lines."""
+    return VARIES.sub("X", report)
+
 
 def nested_ktap(line: str) -> bool:
     """Whether a line would open, or count in, a list of parameters that never ends."""
@@ -77,24 +96,31 @@ class Console:
     parameter: str = ""
     skipped: str = ""           # why the parameter that is about to end was skipped
     suite_ended: bool = False
+    suite_failed: bool = False          # its end says so
     suite_skipped: str | None = None    # why, when the whole suite was skipped
     panic: str = ""
     decisions: list[str] = field(default_factory=list)
+    watched: bool = False       # by the fixture, which fails the case that a report falls in
+    reports: list[str] = field(default_factory=list)    # first lines of those that fell in no case
 
     def feed(self, line: str) -> bool:
         """Take one line without its newline; True when it shows that the tests advance."""
         if PANIC.search(line) and not self.panic:
             self.panic = PANIC.search(line)[0]
+        if not self.watched and REPORT.search(line) and not OF_THE_MACHINE.search(line):
+            self.reports.append(line.strip())
         if not self.started:
             self.started = bool(START.match(line))
             return self.started
         found = DECISION.match(line)
         if found:
             self.decisions.append(found[1])
+            self.watched = False
             return False
         found = CASE_MARK.match(line)
         if found:
             self.running, self.parameter, self.skipped = found[2], found[3] or "", ""
+            self.watched = True
             return True
         found = SKIPPED_MARK.match(line)
         if found:
@@ -112,11 +138,12 @@ class Console:
         found = CASE_END.match(line) if self.suite else None
         if found:
             self.done.append(Case(self.suite, found[3], [*self.pending, line]))
-            self.pending, self.running = [], ""
+            self.pending, self.running, self.watched = [], "", False
             return True
         found = SUITE_END.match(line)
         if found and found[2] == (self.suite or found[2]):
             self.suite_ended, self.suite_skipped = True, found[3]
+            self.suite_failed = self.suite_failed or found[1] == "not ok"
             return True
         if self.suite and not self.done and PLAN.match(line):
             self.header, self.pending = self.pending, []
@@ -126,7 +153,9 @@ class Console:
         found = CASE_SUBTEST.match(line)
         if found:
             self.running = found[1]
-        return bool(found or PARAM_END.match(line))
+        ended = PARAM_END.match(line)
+        self.watched = self.watched and not ended
+        return bool(found or ended)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from .bench import BOOT, Tested
 from .build import OWN_FAULT
 from .decisions import Recorded, compare
 from .kernel import Kernel
+from .ktap import alike
 from .notation import parse_log
 from .presubmit_report import FAIL, PASS, SKIP, WARN, Step, shortened
 from .results import PASS as PASSED, SKIPPED
@@ -207,19 +208,16 @@ def status_in(state: Tested, name: str) -> str:
 def reports(tested: Tested, base: Tested, before: Tested | None) -> Step:
     """What the kernel reported that it did neither in the base nor before this patch: WARN, BUG, lockdep, KASAN."""
     def said(state: Tested) -> dict[str, str]:
-        return {f"{name}: {without_addresses(line)}": line for name, leaf in state.results.items()
-                for line in leaf.text if "kernel report: " in line or "Kernel panic" in line}
+        outside = {f"outside of a case: {alike(line)}": line for line in state.reports}
+        inside = {f"{name}: {alike(line)}": line for name, leaf in state.results.items()
+                  for line in leaf.text if "kernel report: " in line or "Kernel panic" in line}
+        return inside | outside
 
     known = said(base) | said(before or base)
     new = [text for text in said(tested) if text not in known]
     if new:
         return Step("reports", FAIL, lines(len(new), "new report") + " of the kernel", str(len(new)), new)
     return Step("reports", PASS, "the kernel reported nothing new")
-
-
-def without_addresses(line: str) -> str:
-    """A report without what differs from boot to boot."""
-    return re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|:\d+\b|/\d+\b|PID: \d+", "X", line)
 
 
 def mechanisms(tested: Tested, base: Tested) -> list[str]:

@@ -78,6 +78,8 @@ def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet:
     commands.show(command)
     sys.stdout.flush()
     done = commands.run(command, echo=not quiet, env=commands.kernel_environment())
+    for line in results.reports:
+        print(f"report outside of a case: {printable(line)}")
     if not target.exists():
         print(done.output)
         raise SwapKunitError(f"cannot parse the results: {parser} ended with status {done.status} and left no "

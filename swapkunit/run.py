@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import commands, interrupts
 from .errors import SwapKunitError, UntestableKernel
-from .ktap import AFTER_LAST, Case, Console, Suite, listed_cases
+from .ktap import AFTER_LAST, WHOLE, Case, Console, Suite, alike, listed_cases
 from .layout import REPO, Layout
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
 
@@ -42,7 +42,10 @@ class RunOptions:
 
 @dataclass
 class Results:
-    """Everything the UMLs told. interrupted: somebody stopped the run early."""
+    """Everything the UMLs told. interrupted: somebody stopped the run early.
+
+    reports: of the kernel outside of all cases, each once: how they begin.
+    """
 
     suites: list[Suite]
     decisions: list[str]
@@ -50,6 +53,7 @@ class Results:
     umls: int = 0
     interrupted: bool = False
     missing: int = 0
+    reports: list[str] = field(default_factory=list)
 
 
 # -- which cases -------------------------------------------------------------
@@ -205,6 +209,7 @@ class Runner:
         self.cases: dict[str, Case] = {}
         self.headers: dict[str, list[str]] = {}
         self.decisions: dict[str, list[str]] = {}
+        self.reports: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
         self.umls = 0
         self._running: dict[Uml, Job] = {}
@@ -269,13 +274,23 @@ class Runner:
     def _collect(self, uml: Uml, job: Job) -> None:
         console = uml.console
         for case in console.done:
-            self.cases.setdefault(case.full_name, case)
+            self._keep(case)
+        for line in console.reports:
+            self.reports.setdefault(alike(line), line)
         if console.header:
             self.headers.setdefault(job.suite, console.header)
         for line in console.decisions:
             name = line.split(" ")[0].split("[")[0]
             self.decisions.setdefault(name, []).append(line)
         self.seconds[job.suite] = self.seconds.get(job.suite, 0) + time.monotonic() - uml.started
+
+    def _keep(self, case: Case) -> None:
+        """Take a case that ended. One whose results contradict each other has failed."""
+        known = self.cases.setdefault(case.full_name, case)
+        if not known.fate and known.result() != case.result():
+            self.cases[case.full_name] = replace(
+                known, lines=shortened([*known.lines, *case.lines]), fate="failed",
+                reason=f"two results: {known.result()}, then {case.result()}")
 
     def _finish(self, uml: Uml, ended_by: str) -> list[Job]:
         """Close an ended UML; the jobs that go on where it stopped."""
@@ -294,6 +309,8 @@ class Runner:
         if not left:
             if fault:
                 self._blame(job, AFTER_LAST, *fault, uml.console.pending)
+            elif uml.console.suite_failed and all(case.passed() for case in uml.console.done):
+                self._blame(job, WHOLE, "failed", "its end says not ok", uml.console.pending)
             return []
         culprit = uml.console.running if uml.console.running in left else left[0]
         fate, reason = fault or ("crashed", "the kernel ended without a word")
@@ -377,12 +394,14 @@ def gather(runner: Runner, cases: list[str], chosen: list[str]) -> Results:
     """Put the runner's cases in the order the kernel lists them."""
     suites = []
     for name in dict.fromkeys(case.split(".")[0] for case in chosen):
-        wanted = [case for case in chosen if case.startswith(f"{name}.")] + [f"{name}.{AFTER_LAST}"]
+        wanted = [case for case in chosen if case.startswith(f"{name}.")] \
+            + [f"{name}.{WHOLE}", f"{name}.{AFTER_LAST}"]
         found = [runner.cases[case] for case in wanted if case in runner.cases]
         suites.append(Suite(name, runner.headers.get(name, []), found, runner.seconds.get(name, 0.0)))
     decisions = [line for case in cases for line in runner.decisions.get(case, [])]
     missing = sum(case not in runner.cases for case in chosen)
-    return Results(suites, decisions, umls=runner.umls, missing=missing)
+    return Results(suites, decisions, umls=runner.umls, missing=missing,
+                   reports=[runner.reports[key] for key in sorted(runner.reports)])
 
 
 def read_durations(layout: Layout) -> dict[str, float]:

@@ -353,6 +353,14 @@ class Steps(Scratch):
         self.assertEqual(steps.reports(self.state(warned("12")), none, self.state(warned("34"))).status, PASS)
         self.assertEqual(steps.reports(self.state(warned("12")), none, none).status, FAIL)
 
+    def test_reports_outside_of_the_cases(self) -> None:
+        base = self.state(reports=["WARNING: CPU: 0 PID: 1 at mm/swap_state.c:7 swap_init+0x1/0x2"])
+        moved = "WARNING: CPU: 0 PID: 9 at mm/swap_state.c:11 swap_init+0x3/0x2"
+        self.assertEqual(steps.reports(self.state(reports=[moved]), base, None).status, PASS)
+        step = steps.reports(self.state(reports=[moved, "BUG: KASAN: use-after-free in swap_init"]), base, None)
+        self.assertEqual((step.status, step.summary), (FAIL, "1 new report of the kernel"))
+        self.assertEqual(step.details, ["outside of a case: BUG: KASAN: use-after-free in swap_init"])
+
     def test_compiler_warnings_that_were_there(self) -> None:
         old = "mm/swapfile.c:10:2: warning: unused variable 'a' [-Wunused-variable]"
         heard = {steps.without_numbers(old)}

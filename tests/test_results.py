@@ -2,6 +2,8 @@
 """Leaves, known bugs, the verdict's counts, and the files made of them."""
 from __future__ import annotations
 
+import contextlib
+import io
 import unittest
 from pathlib import Path
 from xml.etree import ElementTree
@@ -9,11 +11,13 @@ from xml.etree import ElementTree
 from swapkunit import known_bugs, results
 from swapkunit.errors import SwapKunitError
 from swapkunit.known_bugs import KnownBug
+from swapkunit.kernel import Kernel
 from swapkunit.ktap import Case, Suite
 from swapkunit.layout import Layout
 from swapkunit.results import FAIL, PASS, SKIPPED, Leaf
+from swapkunit.run import Results
 
-from .support import Scratch, write
+from .support import Scratch, make_kernel, write
 
 PARAMETERS = ["        KTAP version 1", "        # Subtest: ra", "    # ra: EXPECTATION FAILED at x.c:1",
               "    window of zram", "        not ok 1 zram", "        ok 2 ssd # SKIP no such disk",
@@ -52,6 +56,23 @@ class Leaves(unittest.TestCase):
         tree = json_group("", {}, json_group("swap_a", {}))
         suite = Suite("swap_a", [], [Case("swap_a", "lost", ["    ok 1 lost"])])
         self.assertEqual(results.leaves_of(tree, [suite])[0].status, FAIL)
+
+
+class Parse(Scratch):
+    """What is told besides the results."""
+
+    def test_reports_outside_of_the_cases(self) -> None:
+        layout = Layout(self.top / "out")
+        layout.make()
+        kernel = Kernel(self.top, "7.3.4", "here", True)
+        ran = Results([Suite("swap_a", ["    # Subtest: swap_a"], [Case("swap_a", "a", ["    ok 1 a"])])], [],
+                      reports=["WARNING: at boot"])
+        parser = make_kernel(self.top / "k") / "tools/testing/kunit/kunit.py"
+        told = io.StringIO()
+        with contextlib.redirect_stdout(told):
+            leaves = results.parse(layout, ran, kernel, parser, quiet=True)
+        self.assertIn("\nreport outside of a case: WARNING: at boot\n", told.getvalue())
+        self.assertEqual([leaf.status for leaf in leaves], [PASS])
 
 
 class KnownBugs(Scratch):

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from swapkunit import run
 from swapkunit.errors import WRONG_USE, SwapKunitError, UntestableKernel
-from swapkunit.ktap import AFTER_LAST, Case, Console, join
+from swapkunit.ktap import AFTER_LAST, REPORT, WHOLE, Case, Console, alike, join
 from swapkunit.layout import Layout
 from swapkunit.run import RunOptions
 from swapkunit.uml import kernel_arguments, memory_bytes
@@ -127,6 +128,44 @@ class Fates(RunCase):
         self.assertEqual(self.fates(results), {"swap_lateend.pass_1": "ok",
                                                f"swap_lateend.{AFTER_LAST}": "crashed"})
 
+    def test_two_results_of_a_case_that_contradict_each_other(self) -> None:
+        results = self.run_suites({"swap_a": ["pass_1", "twice_2", "pass_3"]})
+        self.assertEqual(list(self.fates(results).values()), ["ok", "failed", "ok"])
+        self.assertEqual(results.suites[0].cases[1].reason, "two results: ok, then not ok")
+
+    def test_suite_that_failed_without_a_case_that_did(self) -> None:
+        results = self.run_suites({"swap_badend": ["pass_1", "skip_2"], "swap_a": ["fail_1", "pass_2"]})
+        self.assertEqual(self.fates(results), {
+            "swap_badend.pass_1": "ok", "swap_badend.skip_2": "ok", f"swap_badend.{WHOLE}": "failed",
+            "swap_a.fail_1": "not ok", "swap_a.pass_2": "ok"})
+        self.assertEqual(results.suites[0].cases[2].reason, "its end says not ok")
+
+    def test_reports_outside_of_the_cases(self) -> None:
+        console = Console()
+        for line in ("WARNING: CPU: 0 PID: 1 at arch/um/drivers/virt-pci.c:886 um_pci_init+0x1/0x2",
+                     "BUG: at boot", "KTAP version 1", "    KTAP version 1", "    # Subtest: swap_a",
+                     "    1..2", "WARNING: before the first", "swap_case: swap_a.ra[zram]", "WARNING: expected",
+                     "swap_decision: swap_a.ra[zram] A0:0", "UBSAN: between parameters", "        ok 1 zram",
+                     "swap_case: swap_a.ra[ssd]", "WARNING: expected", "        ok 2 ssd", "BUG: after a parameter",
+                     "    ok 1 ra", "swap_case: swap_a.b", "WARNING: expected", "    ok 2 b",
+                     "WARNING: suspicious RCU usage", "ok 1 swap_a", "Oops at halt"):
+            console.feed(line)
+        self.assertEqual(console.reports, [
+            "BUG: at boot", "WARNING: before the first", "UBSAN: between parameters", "BUG: after a parameter",
+            "WARNING: suspicious RCU usage", "Oops at halt"])
+
+    def test_marks_of_reports_are_those_of_the_fixture(self) -> None:
+        source = (REPO / "kunit/fixture/swap_case.c").read_text()
+        marks = re.findall(r'"([^"]+)"', source.split("swap_report_marks[] = {")[1].split("};")[0])
+        self.assertEqual(REPORT.pattern.split("|"), marks)
+
+    def test_report_of_every_kernel_is_told_once(self) -> None:
+        os.environ["FAKE_BOOT"] = "warn"
+        results = self.run_suites({"swap_a": ["pass_1"], "swap_b": ["pass_1"], "swap_c": ["pass_1"]})
+        self.assertEqual(len(results.reports), 1)
+        self.assertRegex(results.reports[0], "^WARNING: .* at mm/swap_state.c:7 swap_init")
+        self.assertEqual(set(self.fates(results).values()), {"ok"})
+
     def test_kernel_that_does_not_boot_is_untestable(self) -> None:
         os.environ["FAKE_BOOT"] = "panic"
         with self.assertRaisesRegex(UntestableKernel, "does not reach its first case: .*fake panic"):
@@ -141,6 +180,17 @@ class Fates(RunCase):
         os.environ["FAKE_BOOT"] = "panic"
         with contextlib.redirect_stdout(io.StringIO()), self.assertRaises(UntestableKernel):
             run.list_cases(self.layout, options, FAKE)
+
+
+class Reports(unittest.TestCase):
+    """Which two reports are one."""
+
+    def test_alike(self) -> None:
+        one = "WARNING: CPU: 0 PID: 12 at mm/swapfile.c:7 swapoff+0x1/0x2"
+        self.assertEqual(alike(one), alike("WARNING: CPU: 1 PID: 3 at mm/swapfile.c:19 swapoff+0x3/0x4"))
+        self.assertNotEqual(alike(one), alike(one.replace("swapoff", "swapon")))
+        self.assertEqual(alike("WARNING: mm/swap.h:7 at f+0x1/0x2, CPU#0: kunit_try_catch/523"),
+                         alike("WARNING: mm/swap.h:8 at f+0x3/0x2, CPU#1: kunit_try_catch/5"))
 
 
 class Arguments(RunCase):
