@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swapkunit.compile_ahead import Ahead, Task
+from swapkunit.compile_checks import FORMAT
 from swapkunit.errors import SwapKunitError
 from swapkunit.presubmit_report import PASS, Step
 from swapkunit.presubmit_store import Store, key
@@ -24,7 +25,7 @@ class FakeChecks:
     ended: str = ""
     said: list[str] = field(default_factory=list)
 
-    def prepare(self, touched: list[str], users: list[str]) -> None:
+    def prepare(self, touched: list[str], users: list[str], _stale: bool) -> None:
         """Tells who works."""
         self.pid.write_text(str(os.getpid()))
         self.said += [*touched, *users]
@@ -44,6 +45,10 @@ class FakeChecks:
         self.ended = "it was long" if touched[0] == "ended" else ""
         return {touched[0]: [0, "", 0.0]}
 
+    def lasting(self) -> bool:
+        """Whether it is worth keeping."""
+        return not self.ended
+
     def steps(self, said: dict[str, list]) -> list[Step]:
         """One step."""
         self.said += said
@@ -61,7 +66,9 @@ class CompilingAhead(Scratch):
 
     def worker(self) -> int:
         """The other process, once it is at work."""
-        while not (self.pid.exists() and self.pid.read_text()):
+        for _ in range(3000):
+            if self.pid.exists() and self.pid.read_text():
+                break
             time.sleep(0.01)
         return int(self.pid.read_text())
 
@@ -74,11 +81,11 @@ class CompilingAhead(Scratch):
             found = [ahead.steps()[0].summary for _ in range(3)]
             ahead.counted()
         self.assertEqual(found, ["touched user a", "touched user a ended", "touched user a ended b"])
-        self.assertEqual([self.store.get(key(name, ["plain"])) is not None for name in ("a", "ended", "b")], [True, False, True])
+        self.assertEqual([self.store.get(key(name, FORMAT, ["plain"])) is not None for name in ("a", "ended", "b")], [True, False, True])
         self.assertTrue(self.gone(self.worker()))
 
     def test_what_was_found_earlier_is_not_done_again(self) -> None:
-        Store(self.top / "steps").put(key("die", ["plain"]), {"known": [0, "", 0.0]})
+        Store(self.top / "steps").put(key("die", FORMAT, ["plain"]), {"known": [0, "", 0.0]})
         with self.ahead("die") as ahead:
             self.assertEqual(ahead.steps()[0].summary, "touched user known")
 
