@@ -87,6 +87,11 @@ class Noticing(boxes.Sandbox):
         return look
 
 
+def limit_of(box: boxes.Sandbox | None) -> str:
+    """Why a sandbox has ended what ran in it last, or ""."""
+    return box.ended[-1] if isinstance(box, Noticing) and box.ended else ""
+
+
 @dataclass
 class Bench:
     """One configuration; name is its directory in top."""
@@ -164,23 +169,23 @@ class Bench:
         with session.layout.lock():
             self.take_over(session, patches, afresh)
             (self.out / UNHEARD).touch()
-            ended = session.sandbox.ended if isinstance(session.sandbox, Noticing) else []
             try:
                 sessions.build_kernel(session)
                 if not patches:
                     self.keep_pristine(session)
                 run = sessions.run_suites(session)
             except SwapKunitError as error:
-                if not ended and not isinstance(error, UntestableKernel):
+                limit = limit_of(session.sandbox)
+                if not limit and not isinstance(error, UntestableKernel):
                     raise
-                return Tested(False, compiler_lines(session) if ended else why_not(session, error),
-                              seconds=session.stages.seconds, limit=ended[-1] if ended else "")
+                return Tested(False, compiler_lines(session) if limit else why_not(session, error),
+                              seconds=session.stages.seconds, limit=limit)
             if run.interrupted:
                 raise KeyboardInterrupt
             report = sessions.make_report(session, run)
         return Tested(True, compiler_lines(session), leaves(report), report.closing_line(), run.decisions,
                       mechanisms(session), built_of(session, touched), session.stages.seconds,
-                      ended[-1] if ended else "", run.reports)
+                      limit_of(session.sandbox), run.reports)
 
     # -- whose build directory ----------------------------------------------
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import coverage_verbs, lcov, patches as patching, sandbox as boxes, session as sessions
-from .bench import Bench, Noticing, quiet
+from .bench import Bench, limit_of, quiet
 from .coverage import Places, collect, counter_directory, forget, keep_notes, source_lines, total_of
 from .counters import WATCHED, Tools, function_in_source
 from .errors import SwapKunitError, UntestableKernel
@@ -126,10 +126,10 @@ def build_and_count(state: State) -> Reached:
         status = WARN       # what stands in the way now is the series' own
         return count(state, session)
     except SwapKunitError as error:
-        ended = session.sandbox.ended if isinstance(session.sandbox, Noticing) else []
-        if ended:
-            return Reached(why_not=f"the build with counters was ended: {ended[-1]}",
-                           status=SKIP if boxes.machines_fault(ended[-1]) else WARN)
+        limit = limit_of(session.sandbox)
+        if limit:
+            return Reached(why_not=f"the build with counters was ended: {limit}",
+                           status=SKIP if boxes.machines_fault(limit) else WARN)
         return Reached(why_not=str(error), status=status if isinstance(error, UntestableKernel) else SKIP)
 
 

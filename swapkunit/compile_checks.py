@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import ContextManager
 
 from . import commands, fragments, patches as patching, sandbox as boxes, tree
-from .bench import Noticing
+from .bench import Noticing, limit_of
 from .build import UNFINISHED
 from .errors import SwapKunitError
 from .kernel import Kernel
@@ -98,9 +98,8 @@ Heard = dict[str, "Counter[str]"]     # job -> how often each line was said, wit
 class Checks:
     """The compilations of one series; makes its trees when they are wanted first."""
 
-    def __init__(self, kernel: Kernel, request: Request, top: Path, confine: bool, base_key: str, store: Store,
-                 log: Path):
-        self.kernel, self.request, self.top, self.log = kernel, request, top / "checks", log
+    def __init__(self, kernel: Kernel, request: Request, top: Path, confine: bool, base_key: str, store: Store):
+        self.kernel, self.request, self.top = kernel, request, top / "checks"
         self.confine, self.base_key, self.store = confine, base_key, store
         self.said: Heard = {}                   # what each job said when it ran last
         self.broken: set[str] = set()           # jobs that fail in the base
@@ -128,19 +127,18 @@ class Checks:
 
     def confined(self, *writable: Path) -> ContextManager[None]:
         """A sandbox in which these places may be written."""
-        self.noticing = Noticing.of(self.box().writing(*writable)) if self.confine else None
+        self.noticing = None
+        if self.confine:
+            box = boxes.make([self.kernel.path, REPO, self.top], self.request.make_options, self.request.jobs)
+            self.noticing = Noticing.of(box.writing(*writable))
         return commands.confined(self.noticing)
 
     def check_machine(self) -> None:
         """Raise SwapKunitError where the last sandbox was too small for the machine's fault, not for the patch's."""
-        self.ended = self.noticing.ended[-1] if self.noticing and self.noticing.ended else ""
+        self.ended = limit_of(self.noticing)
         if boxes.machines_fault(self.ended):
             raise SwapKunitError("cannot go on with compiling the touched files one by one: while that was done, "
                                  f"{self.ended}; {boxes.advice(self.ended)}")
-
-    def box(self) -> boxes.Sandbox:
-        """A sandbox that writes nowhere."""
-        return boxes.make([self.kernel.path, REPO, self.top], self.request.make_options, self.request.jobs)
 
     def ready(self, variant: Variant, directories: list[str], patches: list[Path], stale: bool) -> Ready:
         """Configure a variant and ask make what it would run. stale: the patches change what that is."""

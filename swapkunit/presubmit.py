@@ -126,7 +126,7 @@ class Checker:
         self.heard: set[str] = set()
         self.ahead: Ahead | None = None
         self.checks = None if request.depth == QUICK else Checks(
-            base.kernel, request.run, top, request.sandbox, self.base_key, self.store, top / "log.txt")
+            base.kernel, request.run, top, request.sandbox, self.base_key, self.store)
         self.benches = {name: self.make_bench(name, [name]) for name in self.configs()}
         columns = ["applies", "checkpatch", "build", *(STEPS if self.checks else ()), "suites", "reports", "decisions",
                    *self.benches, *([changed_lines.STEP] if self.checks else ())]

@@ -23,6 +23,10 @@ FILE_OF = re.compile(r"(?:diff --git .* |\+\+\+ )b/(?P<file>.*)")
 HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+(?P<line>\d+)(?:,(?P<new>\d+))? @@")
 WORDS = 40      # columns of a mail's line, to know it by
 CHECKPATCH = re.compile(r"^(?P<where>.*?:\d+|.*?): (?P<kind>ERROR|WARNING|CHECK): ?(?P<text>.*)$")
+LEGEND = "A: before this patch, B: with it; A1:5+3 takes slots 5 to 7 of cluster 1, F frees, R reads, W writes; " \
+         "a:b.. to the cluster's end, a:* all of it"
+# What the verdict is made with.
+JUDGES = ("include/kunit/", "lib/kunit/", "tools/testing/kunit/", "scripts/checkpatch.pl", "scripts/kernel-doc")
 
 
 def lines(number: int, word: str) -> str:
@@ -31,12 +35,6 @@ def lines(number: int, word: str) -> str:
 
 
 # -- applies -----------------------------------------------------------------
-
-
-LEGEND = "A: before this patch, B: with it; A1:5+3 takes slots 5 to 7 of cluster 1, F frees, R reads, W writes; " \
-         "a:b.. to the cluster's end, a:* all of it"
-# What the verdict is made with.
-JUDGES = ("include/kunit/", "lib/kunit/", "tools/testing/kunit/", "scripts/checkpatch.pl", "scripts/kernel-doc")
 
 
 def applies(patch: Patch, outcome: Applied | Failed, elsewhere: list[str]) -> Step:

@@ -48,7 +48,7 @@ class DryRun(Scratch):
 
     def test_a_failure_of_make_is_not_remembered(self) -> None:
         kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nolddefconfig prepare:\n\t@test -e $(O)/../good\n")
-        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"), self.top / "log")
+        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertTrue(made.ready(PLAIN, ["mm"], [], False).failed)
             write(self.top / "checks/plain/half_written.o", "x")
@@ -58,8 +58,7 @@ class DryRun(Scratch):
 
     def test_only_what_is_prepared_for_a_series_is_strange(self) -> None:
         kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nolddefconfig prepare mm/:\n\t@:\n")
-        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"),
-                      self.top / "log")
+        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
         strange = self.top / "checks" / checks.STRANGE
         seen = []
         with contextlib.redirect_stdout(io.StringIO()):
@@ -74,14 +73,13 @@ class DryRun(Scratch):
         text = ("\nolddefconfig prepare mm/ all:\n\t@:\n"
                 "ifneq ($(filter mm/,$(MAKECMDGOALS)),)\n$(error no good)\nendif\n")
         kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + text)
-        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"),
-                      self.top / "log")
+        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertIn("*** no good", made.ready(PLAIN, ["mm"], [], False).trouble)
             self.assertEqual(made.ready(PLAIN, [], [], False).trouble, "")
 
     def test_what_a_series_makes_of_variants(self) -> None:
-        made = Checks(None, None, self.top, False, "base", None, self.top / "log")
+        made = Checks(None, None, self.top, False, "base", None)
         made.base = {PLAIN: Ready(), ODD[0]: Ready(lacking="x"), ODD[1]: Ready(), ODD[2]: Ready(trouble="old")}
         made.variants = {PLAIN: Ready(trouble="bad"), ODD[0]: Ready(lacking="x"),
                          ODD[1]: Ready(lacking="ours", ours=True), ODD[2]: Ready(trouble="new")}
@@ -110,14 +108,14 @@ class DryRun(Scratch):
         self.assertEqual(checks.users_of([], self.top), [])
 
     def test_all_users_of_a_header_where_it_has_stubs(self) -> None:
-        made = Checks(None, None, self.top, False, "base", None, self.top / "log")
+        made = Checks(None, None, self.top, False, "base", None)
         users = [f"mm/{number}.c" for number in range(9)]
         ready = Ready({name: ["gcc", name] for name in users})
         jobs = [job for job, _ in made.jobs(["mm/swap.h"], users, {ODD[0]: ready, ODD[1]: ready})]
         self.assertEqual(jobs, [*(f"no SWAP {name}" for name in users), *(f"no ZSWAP {name}" for name in users[:4])])
 
     def test_kernel_doc_of_a_header(self) -> None:
-        made = Checks(None, None, self.top, False, "base", None, self.top / "log")
+        made = Checks(None, None, self.top, False, "base", None)
         ready = Ready(doc={"mm/swap.c": ["env", "echo", "-none", "mm/swap.c"]})
         (name, words), = made.jobs(["mm/swap.h", "mm/Makefile"], [], {PLAIN: ready})
         (self.top / "checks/plain").mkdir(parents=True)
@@ -175,7 +173,7 @@ class Verdicts(Scratch):
 
     def test_what_the_state_before_said_counts(self) -> None:
         """Not told again; told when it had gone meanwhile; a compilation that fails forgets nothing."""
-        made = Checks(None, None, Path("/o"), False, "base", None, Path("/o/log"))
+        made = Checks(None, None, Path("/o"), False, "base", None)
         job, said = "W=1 mm/swapfile.c", [0, self.warning.format(7, "a"), 1.0]
         made.variants = {PLAIN: Ready()}
         entries = (said, said, [1, "error", 1.0], said, [0, "", 1.0], said)

@@ -20,16 +20,6 @@ static struct memory_cgroup *v1_cgroup(struct kunit *test)
 	return cgroup;
 }
 
-static struct user_memory *v1_memory(struct kunit *test, struct memory_cgroup *cgroup,
-				     unsigned int pages)
-{
-	struct user_memory *mem = user_memory_new(test, pages);
-
-	user_memory_join(mem, cgroup);
-	user_fill(mem, 0, pages);
-	return mem;
-}
-
 /* What the cgroup has on swap: memory is charged in batches, but to both accounts alike. */
 static long v1_on_swap(struct memory_cgroup *cgroup)
 {
@@ -45,7 +35,7 @@ static void swap_out_leaves_memsw_as_it_is(struct kunit *test)
 	long memsw;
 
 	swap_area_on(test, &v1_zram);
-	mem = v1_memory(test, cgroup, 4);
+	mem = user_memory_charged(test, cgroup, 4);
 	memsw = memory_cgroup_read(cgroup, V1_MEMSW);
 	KUNIT_EXPECT_EQ(test, v1_on_swap(cgroup), 0L);
 	user_swap_out(mem, 0, 3);
@@ -85,7 +75,7 @@ static void limit_of_memory_swaps(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = v1_cgroup(test);
 	struct swap_area *area = swap_area_on(test, &v1_zram);
-	struct user_memory *mem = v1_memory(test, cgroup, V1_MANY);
+	struct user_memory *mem = user_memory_charged(test, cgroup, V1_MANY);
 	unsigned int page, swapped = 0;
 
 	KUNIT_ASSERT_EQ(test, v1_set_limit(cgroup, "524288"), 0);
@@ -103,7 +93,7 @@ static void limit_of_memsw_does_not_swap(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = v1_cgroup(test);
 	struct swap_area *area = swap_area_on(test, &v1_zram);
-	struct user_memory *mem = v1_memory(test, cgroup, V1_MANY);
+	struct user_memory *mem = user_memory_charged(test, cgroup, V1_MANY);
 
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.limit_in_bytes", "4194304"), 0);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.memsw.limit_in_bytes",
