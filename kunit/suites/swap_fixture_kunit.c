@@ -46,7 +46,7 @@ static void hundred_swapons_leave_nothing(struct kunit *test)
 	unsigned int i;
 
 	if (IS_ENABLED(CONFIG_KASAN))
-		kunit_skip(test, "KASAN keeps what was freed: slab pages tell nothing");
+		kunit_skip(test, "CONFIG_KASAN keeps what was freed: slab pages tell nothing");
 	/* What the log notes of each swapon stays until the case ends. */
 	swap_decisions_pause(true);
 	for (i = 0; i < 101; i++) {

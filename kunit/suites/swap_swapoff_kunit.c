@@ -579,7 +579,8 @@ static void last_owner_is_waited_for(struct kunit *test)
 	swp_entry_t last;
 
 	if (IS_ENABLED(CONFIG_UML_TIME_TRAVEL_SUPPORT))
-		kunit_skip(test, "no time passes while swapoff searches, which never sleeps");
+		kunit_skip(test,
+			   "CONFIG_UML_TIME_TRAVEL_SUPPORT: no time passes while swapoff searches");
 	/* The search lets others run between clusters, so the slot is in a later one. */
 	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, cluster + 1, NULL), cluster + 1);
 	swap_free_slots(swap_entry_at(area, 0, 0), cluster);
