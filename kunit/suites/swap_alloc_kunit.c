@@ -663,8 +663,7 @@ static void worker_reclaims_a_full_device(struct kunit *test)
  */
 static void full_rotational_device_starts_no_worker(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_HDD, .clusters = 1 });
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 
 	if (swap_has(CLUSTERS_EVERYWHERE))
 		kunit_skip(test, "rotational devices have clusters and lists here");
@@ -691,7 +690,7 @@ static void reclaim_puts_a_busy_cluster_back(struct kunit *test)
 	EXPECT_LISTS(test, area, "free:2 full:1,0");
 	swap_kunit_reclaim_full(area->si, true);
 	KUNIT_EXPECT_TRUE_MSG(test, swap_expect_lists_consistent(test, area),
-			      "rule i: no cluster is lost by reclaim (A10)");
+			      "no cluster is lost by reclaim (A10)");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 }
 
@@ -709,7 +708,7 @@ static void reclaim_takes_what_only_the_cache_has(struct kunit *test)
 	KUNIT_ASSERT_NE(test, swap_alloc_cached(test, &mapped).val, 0UL);
 	swap_alloc_many(test, swap_cluster_slots() - 4, NULL);
 	folio_lock(mapped);
-	swap_dup_folio(mapped);
+	swap_folio_dup_swap(mapped);
 	folio_unlock(mapped);
 	swap_decisions_skip(test);
 
@@ -878,7 +877,7 @@ static void failed_charge_gives_the_slot_back(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), inuse,
 				    "rule: a failed charge leaves no slot in use");
 		KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), left,
-				    "rule ii: nr_swap_pages after a failed charge (A19)");
+				    "nr_swap_pages after a failed charge (A19)");
 		KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_FREE), 1U,
 				    "rule: the slot of a failed charge is freed once");
 	}
@@ -953,7 +952,7 @@ static void allocator_asks_whether_area_is_on(struct kunit *test)
 	folio = swap_new_folio(test, 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_alloc_slot(area->si, folio), 0UL,
 			    "rule: no slot of an area that is not SWP_WRITEOK (A14)");
-	swap_drop_folio(folio);
+	swap_folio_del_put(folio);
 	swap_kunit_set_writeok(area->si, true);
 	KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), 3UL, "rule: and nothing is counted");
 }
@@ -1166,8 +1165,8 @@ static void zap_takes_the_cached_folio(struct kunit *test)
 	swp_entry_t entry = swap_alloc_cached(test, &folio);
 
 	folio_lock(folio);
-	KUNIT_ASSERT_EQ(test, swap_dup_folio(folio), 0);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_give_up_slot(folio),
+	KUNIT_ASSERT_EQ(test, swap_folio_dup_swap(folio), 0);
+	KUNIT_EXPECT_FALSE_MSG(test, swap_folio_free_swap(folio),
 			       "rule: a folio whose slot is in use keeps it");
 	folio_unlock(folio);
 	swap_rule(test, "the last reference takes the cached folio's slot with it");
@@ -1185,15 +1184,15 @@ static void zap_leaves_a_locked_folio(struct kunit *test)
 	swp_entry_t entry = swap_alloc_cached(test, &folio);
 
 	folio_lock(folio);
-	KUNIT_ASSERT_EQ(test, swap_dup_folio(folio), 0);
+	KUNIT_ASSERT_EQ(test, swap_folio_dup_swap(folio), 0);
 	swap_zap_slots(entry, 1);
 	swap_rule(test, "a locked folio keeps its slot");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
 	KUNIT_EXPECT_EQ(test, swp_swapcount(entry), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, swap_give_up_slot(folio),
+	KUNIT_EXPECT_TRUE_MSG(test, swap_folio_free_swap(folio),
 			      "rule: a folio whose slot nobody needs gives it up");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_give_up_slot(folio), "rule: once");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_folio_free_swap(folio), "rule: once");
 	folio_unlock(folio);
 }
 

@@ -714,7 +714,7 @@ static void both_give_up(struct both *b, unsigned int slot)
 
 	KUNIT_ASSERT_NOT_NULL(b->test, folio);
 	folio_lock(folio);
-	swap_give_up_slot(folio);
+	swap_folio_free_swap(folio);
 	folio_unlock(folio);
 	folio_put(folio);
 	model_reclaim(b->m, slot);

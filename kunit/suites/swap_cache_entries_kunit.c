@@ -9,9 +9,6 @@
 #include <linux/swapops.h>
 #include "swap_fixture.h"
 
-static const struct swap_area_config ssd = { .disk = &FAKE_DISK_SSD, .clusters = 1 };
-static const struct swap_area_config zram = { .disk = &FAKE_DISK_ZRAM, .clusters = 1 };
-
 static struct user_memory *swapped_memory(struct kunit *test, unsigned int pages)
 {
 	struct user_memory *mem = user_memory_new(test, pages);
@@ -30,27 +27,27 @@ static int read_ahead(struct user_memory *mem, unsigned int first, unsigned int 
 /* A process that goes takes the slots of its mapped pages along. */
 static void exit_frees_cached_slots(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 40);
 	unsigned int page;
 
 	for (page = 0; page < 40; page++)
 		user_fault(mem, page);
 	swap_decisions_skip(test);
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0+40");
 }
 
 /* And those of pages read ahead that it never touched. */
 static void exit_frees_slots_read_ahead(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 8);
 	struct swap_area_facts facts;
 
 	read_ahead(mem, 2, 4);
 	swap_decisions_skip(test);
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(RANGE_FREED) ?
 			      "F0:0+2 F0:6+2 F0:2+4" : "F0:0+8");
 	swap_area_facts(area, &facts);
@@ -60,13 +57,13 @@ static void exit_frees_slots_read_ahead(struct kunit *test)
 /* A slot that others have stays theirs. */
 static void exit_leaves_what_others_have(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 4);
 	swp_entry_t entry = user_share_slot(mem, 1);
 	struct swap_slot_facts facts;
 
 	user_fault(mem, 1);
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	swap_slot_facts(area, swp_offset(entry), &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.count, 1U,
 			    "rule: a slot goes with the last who has it");
@@ -78,18 +75,18 @@ static void exit_leaves_what_others_have(struct kunit *test)
 /* Its last user lets go of a page: the slot is free, unless the page is locked just then. */
 static void last_user_frees_the_slot(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct folio *folio;
 
 	KUNIT_ASSERT_NE(test, swap_alloc_cached(test, &folio).val, 0UL);
 	swap_decisions_skip(test);
 	folio_get(folio);
 	folio_lock(folio);
-	swap_release_folio(folio);
+	swap_free_folio_and_cache(folio);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	folio_unlock(folio);
 	folio_get(folio);
-	swap_release_folio(folio);
+	swap_free_folio_and_cache(folio);
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
 }
 
@@ -106,7 +103,7 @@ static void refault_is_counted(struct kunit *test)
 	unsigned long before;
 	swp_entry_t entry;
 
-	swap_area_on(test, &zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = swapped_memory(test, 4);
 	entry = user_entry(mem, 1);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, swap_kunit_shadow(entry),
@@ -129,10 +126,10 @@ static void drop_leaves_no_shadow(struct kunit *test)
 	struct user_memory *mem;
 	unsigned long before;
 
-	swap_area_on(test, &zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = swapped_memory(test, 4);
 	read_ahead(mem, 1, 1);
-	KUNIT_EXPECT_TRUE(test, swap_drop_cached(user_entry(mem, 1)));
+	KUNIT_EXPECT_TRUE(test, swap_reclaim_cached(user_entry(mem, 1)));
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
 			      "rule: only reclaim leaves a shadow, and makes a read a refault");
 	before = refaults();
@@ -156,7 +153,7 @@ static void failed_charge_keeps_the_shadow(struct kunit *test)
 
 	if (!IS_ENABLED(CONFIG_MEMCG))
 		kunit_skip(test, "this kernel lacks: memory cgroups");
-	area = swap_area_on(test, &zram);
+	area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = swapped_memory(test, 4);
 	shadow = swap_kunit_shadow(user_entry(mem, 1));
 	seams = swap_arm_seams(test);
@@ -176,7 +173,7 @@ static void closed_device_is_not_read(struct kunit *test)
 	struct swap_area *area;
 
 	SWAP_REQUIRE(test, AREA_USERS);
-	area = swap_area_on(test, &ssd);
+	area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	mem = swapped_memory(test, 4);
 	swap_kunit_kill_users(area->si);
 	read_ahead(mem, 0, 4);
@@ -189,7 +186,7 @@ static void closed_device_is_not_read(struct kunit *test)
 /* A page of the swap cache moves in memory; its slot and its contents stay. */
 static void cached_page_is_migrated(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct folio *before, *after;
 	swp_entry_t entry;
@@ -213,7 +210,7 @@ static void cached_page_is_migrated(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 1), 0U,
 			    "rule: a migrated page is found in the swap cache");
 	SWAP_EXPECT_DECISIONS(test, area, "");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* What show_mem() says of the swap cache. */
@@ -221,7 +218,7 @@ static void show_mem_counts_cached_pages(struct kunit *test)
 {
 	struct user_memory *mem;
 
-	swap_area_on(test, &ssd);
+	swap_area_on(test, &SWAP_AREA_SSD_1);
 	mem = swapped_memory(test, 8);
 	read_ahead(mem, 0, 5);
 	swap_fold_counters();
@@ -253,7 +250,7 @@ static void folio_to_read_into(struct kunit *test)
 	swp_entry_t target;
 
 	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
-	swap_area_on(test, &ssd);
+	swap_area_on(test, &SWAP_AREA_SSD_1);
 	mem = swapped_memory(test, 4);
 	target = user_entry(mem, 1);
 	if (!c->used)
@@ -266,7 +263,7 @@ static void folio_to_read_into(struct kunit *test)
 	if (IS_ERR(folio))
 		return;
 	KUNIT_EXPECT_TRUE(test, swap_kunit_cache_has(target));
-	swap_drop_folio(folio);
+	swap_folio_del_put(folio);
 	KUNIT_EXPECT_FALSE(test, swap_kunit_cache_has(target));
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 1), USER_PAGE_SWAPPED);
 }
@@ -298,7 +295,7 @@ static void large_folio_to_read_into(struct kunit *test)
 	struct folio *folio;
 
 	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
-	area = swap_area_on(test, &ssd);
+	area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	mem = user_memory_new(test, 8);
 	user_fill(mem, 0, 8);
 	if (c->last == ZERO)
@@ -306,7 +303,7 @@ static void large_folio_to_read_into(struct kunit *test)
 	user_swap_out(mem, 0, 8);
 	if (c->last == FREED)
 		user_fault_write(mem, 7);
-	user_drop_cache(mem, 0, 7);
+	user_reclaim_cached(mem, 0, 7);
 	if (c->last == CACHED)
 		read_ahead(mem, 7, 1);
 	swap_decisions_skip(test);
@@ -316,7 +313,7 @@ static void large_folio_to_read_into(struct kunit *test)
 	if (IS_ERR(folio))
 		return;
 	KUNIT_EXPECT_EQ(test, swp_offset(swap_folio_entry(folio)), swap_slot_at(area, 0, 4));
-	swap_drop_folio(folio);
+	swap_folio_del_put(folio);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 7), USER_PAGE_SWAPPED);
 }
@@ -330,7 +327,7 @@ static void slots_outlive_their_large_folio(struct kunit *test)
 	unsigned int i;
 
 	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
-	area = swap_area_on(test, &ssd);
+	area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, 8, slots), 8U);
 	folio = swap_kunit_cache_alloc_order(slots[5], 2);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(folio));
@@ -338,7 +335,7 @@ static void slots_outlive_their_large_folio(struct kunit *test)
 	swap_free_slot(slots[6]);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	if (!IS_ERR(folio))
-		swap_drop_folio(folio);
+		swap_folio_del_put(folio);
 	SWAP_EXPECT_DECISIONS(test, area, "F0:6");
 	for (i = 0; i < 8; i++)
 		if (i != 6)
@@ -368,7 +365,7 @@ static void slot_read_meanwhile_is_taken(struct kunit *test)
 {
 	struct user_memory *mem;
 
-	race_area = swap_area_on(test, &zram);
+	race_area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = swapped_memory(test, 4);
 	race_slot = user_entry(mem, 3);
 	swap_set_page_cluster(0);
@@ -385,7 +382,7 @@ static void no_size_is_refused(struct kunit *test)
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
-	swap_area_on(test, &ssd);
+	swap_area_on(test, &SWAP_AREA_SSD_1);
 	mem = swapped_memory(test, 1);
 	swap_expect_report(test, "WARNING");
 	KUNIT_EXPECT_EQ(test, PTR_ERR(swap_kunit_cache_alloc(user_entry(mem, 0), 0)),

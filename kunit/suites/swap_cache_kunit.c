@@ -3,15 +3,13 @@
  * The swap cache: what is in it after a page went out or came in, and when a
  * page in memory gives its slot back.
  */
-#include "swap_devices.h"
+#include "swap_fixture.h"
 
 static const struct swap_device cache_devices[] = {
 	SWAP_DEVICES_PLAIN(), SWAP_DEVICE("stable writes", FAKE_DISK_STABLE)
 };
 
 SWAP_PARAMS(cache_device, cache_devices);
-
-static const struct swap_area_config cache_ssd = { .disk = &FAKE_DISK_SSD };
 
 static struct swap_area *cache_area(struct kunit *test)
 {
@@ -62,7 +60,7 @@ static void page_out_leaves_what_is_under_write(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, user_page_cached(mem, 0), !cache_synchronous(area),
 			    "rule: a page is kept while it may be under write");
 	KUNIT_EXPECT_EQ(test, cache_pages() - before, cache_synchronous(area) ? 0UL : 4UL);
-	user_drop_cache(mem, 0, 4);
+	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_EQ_MSG(test, cache_pages(), before,
 			    "rule: what leaves the swap cache is not counted there any more");
 }
@@ -70,7 +68,7 @@ static void page_out_leaves_what_is_under_write(struct kunit *test)
 /* A page still in the cache is taken from there: no read, no waiting. */
 static void cached_page_is_not_read(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 	vm_fault_t ret;
 
@@ -84,13 +82,13 @@ static void cached_page_is_not_read(struct kunit *test)
 			       ret);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 0U,
 			    "rule: a page in the swap cache is not read");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Even while it is under write. */
 static void page_under_write_is_not_read(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	user_fill(mem, 0, 1);
@@ -100,7 +98,7 @@ static void page_under_write_is_not_read(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
 	SWAP_EXPECT_DECISIONS(test, area, "");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* After a read fault the page keeps its slot, but on a synchronous device. */
@@ -133,7 +131,7 @@ static void write_fault_frees_the_slot(struct kunit *test)
 /* Likewise where the write fault finds the page in the cache. */
 static void write_fault_to_a_cached_page_frees_the_slot(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	user_fill(mem, 0, 1);
@@ -147,8 +145,7 @@ static void write_fault_to_a_cached_page_frees_the_slot(struct kunit *test)
 /* Swap more than half full: a read fault, too, gives the slot back. */
 static void full_swap_wants_its_slots_back(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_SSD, .clusters = 1 });
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 1);
 	unsigned int half = swap_cluster_slots() / 2;
 
@@ -160,8 +157,7 @@ static void full_swap_wants_its_slots_back(struct kunit *test)
 /* Half full is not yet full. */
 static void half_full_swap_is_not_full(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_SSD, .clusters = 1 });
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 1);
 	unsigned int slot = swap_cluster_slots() / 2 - 1;
 
@@ -173,7 +169,7 @@ static void half_full_swap_is_not_full(struct kunit *test)
 /* A page not changed since it came in goes out without a write. */
 static void unchanged_page_is_not_written_again(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	cache_out_and_read(test, mem);
@@ -183,13 +179,13 @@ static void unchanged_page_is_not_written_again(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
 			       "rule: a clean page leaves the swap cache at once");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A page changed since goes to the slot it still has. */
 static void changed_page_goes_to_its_slot(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	cache_out_and_read(test, mem);
@@ -199,7 +195,7 @@ static void changed_page_goes_to_its_slot(struct kunit *test)
 	/* Else the write made a copy, or gave the slot back to have the page alone. */
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(PTE_SWP_EXCLUSIVE) ? "W0:0" :
 			      swap_has(WRITE_COPIES_CACHED) ? "A0:1 W0:1" : "A1:0 W1:0");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A page nobody has swapped any more is not written, and gives its slot back. */
@@ -225,8 +221,8 @@ static void exit_frees_cached_slots(struct kunit *test)
 	user_fill(mem, 0, 4);
 	cache_page_out(area, mem, 4);
 	user_fault(mem, 0);
-	user_drop_cache(mem, 1, 1);
-	user_memory_drop(mem);
+	user_reclaim_cached(mem, 1, 1);
+	user_memory_exit(mem);
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 0UL, "rule: an exit leaves no slot in use");
 	KUNIT_EXPECT_EQ_MSG(test, cache_pages(), before,
@@ -236,7 +232,7 @@ static void exit_frees_cached_slots(struct kunit *test)
 /* Neighbours read ahead wait in the cache, and are found there. */
 static void neighbours_wait_in_the_cache(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 8);
 	unsigned int page, cached = 0, read;
 
@@ -258,7 +254,7 @@ static void neighbours_wait_in_the_cache(struct kunit *test)
 /* Two faults at once on one slot: one read, and both have the page. */
 static void two_faults_share_one_read(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &cache_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 	struct user_fault_thread *first, *second;
 
@@ -276,7 +272,7 @@ static void two_faults_share_one_read(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, user_fault_wait(second) & VM_FAULT_ERROR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 1U,
 			    "rule: a slot is read once, however many wait for it");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 static struct kunit_case swap_cache_cases[] = {

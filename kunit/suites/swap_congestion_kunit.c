@@ -346,8 +346,7 @@ static void congested_device_reads_the_target_alone(struct kunit *test)
 /* Where the window is one page anyway, nothing is different. */
 static void congested_device_and_a_window_of_one(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_HDD, .clusters = 1 });
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 	struct user_memory *mem = user_memory_new(test, 32);
 
 	user_fill(mem, 0, 32);
@@ -363,8 +362,7 @@ static void congested_device_and_a_window_of_one(struct kunit *test)
 /* The window that is not read counts as one that was: the next follows from it. */
 static void congested_device_moves_the_window_on(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_HDD, .clusters = 1 });
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 	struct user_memory *mem = user_memory_new(test, 128);
 
 	user_fill(mem, 0, 128);

@@ -152,7 +152,7 @@ static void neighbours_keep_their_data(struct kunit *test)
 			       "rule: the emptied cluster is discarded");
 	KUNIT_EXPECT_TRUE_MSG(test, fake_disk_has(area->disk, swap_slot_at(area, 1, 0)),
 			      "rule: no slot of another cluster is");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /*
@@ -232,7 +232,7 @@ static void full_device_discards_at_once(struct kunit *test)
 	folio = swap_new_folio(test, 0);
 	fake_disk_on_bio(area->disk, see_discard, seen);
 	free_cluster(area, 0);
-	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_folio_slots(folio), 0,
+	KUNIT_EXPECT_EQ_MSG(test, swap_folio_alloc_swap(folio), 0,
 			    "rule: no allocation fails while clusters wait for their discard");
 	swap_area_settle(area);
 	swap_rule(test, "the discard first, once, then the slot");
@@ -240,7 +240,7 @@ static void full_device_discards_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, seen->nr, 1U, "rule: one discard (A24)");
 	KUNIT_EXPECT_EQ_MSG(test, seen->atomic, 0U,
 			    "rule: no discard is waited for where sleeping is forbidden (A24)");
-	swap_drop_folio(folio);
+	swap_folio_del_put(folio);
 }
 
 /* The one that waits lies on another area: it is found there. */
@@ -255,11 +255,11 @@ static void another_area_discards_at_once(struct kunit *test)
 	swap_area_settle(low);
 	folio = swap_new_folio(test, 0);
 	free_cluster(low, 0);
-	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_folio_slots(folio), 0,
+	KUNIT_EXPECT_EQ_MSG(test, swap_folio_alloc_swap(folio), 0,
 			    "rule: no allocation fails while clusters wait for their discard");
 	swap_rule(test, "all areas are asked for clusters to discard");
 	SWAP_EXPECT_DECISIONS(test, NULL, "b/F0:* b/D0:* b/A0:0");
-	swap_drop_folio(folio);
+	swap_folio_del_put(folio);
 }
 
 /* A free cluster is taken rather than one that waits. */
@@ -271,11 +271,11 @@ static void free_cluster_before_a_waiting_one(struct kunit *test)
 	fill_clusters(test, 2);
 	folio = swap_new_folio(test, 0);
 	free_cluster(area, 0);
-	KUNIT_EXPECT_EQ(test, swap_alloc_folio_slots(folio), 0);
+	KUNIT_EXPECT_EQ(test, swap_folio_alloc_swap(folio), 0);
 	swap_area_settle(area);
 	swap_rule(test, "an allocation discards only where nothing else is left");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* A2:0 D0:*");
-	swap_drop_folio(folio);
+	swap_folio_del_put(folio);
 }
 
 /*
@@ -314,11 +314,11 @@ static void failed_discard_at_once_gives_the_slot(struct kunit *test)
 	folio = swap_new_folio(test, 0);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_NOTSUPP);
 	free_cluster(area, 0);
-	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_folio_slots(folio), 0,
+	KUNIT_EXPECT_EQ_MSG(test, swap_folio_alloc_swap(folio), 0,
 			    "rule: a failed discard gives the cluster all the same");
 	swap_rule(test, "a failed discard gives the cluster all the same");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*x A0:0");
-	swap_drop_folio(folio);
+	swap_folio_del_put(folio);
 }
 
 /* At swapon: the area is used all the same, and its clusters are discarded later. */
@@ -486,19 +486,19 @@ static void reclaimed_cluster_is_discarded(struct kunit *test)
 static void swapoff_does_what_is_due(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
-	struct swap_off_thread off;
+	struct swapoff_thread off;
 
 	fill_clusters(test, 1);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_DISCARD));
 	free_cluster(area, 0);
 	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
-	swap_off_start(&off, area);
+	swapoff_start(&off, area);
 	swap_area_wait_dying(area);
 	/* Time to return, for a swapoff that does not wait. */
 	schedule_timeout_uninterruptible(2);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off), "rule: swapoff waits for discards");
+	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off), "rule: swapoff waits for discards");
 	fake_disk_release(area->disk);
-	KUNIT_EXPECT_EQ(test, swap_off_wait(&off), 0);
+	KUNIT_EXPECT_EQ(test, swapoff_wait(&off), 0);
 	swap_rule(test, "discards due are done when swapoff returns");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
 }

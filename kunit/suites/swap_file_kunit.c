@@ -73,7 +73,7 @@ static void slots_lie_where_the_file_does(struct kunit *test)
 	swap_alloc_many(test, 50, NULL);
 	user_fill(mem, 0, 24);
 	user_page_out(mem, 0, 24);
-	user_drop_cache(mem, 0, 24);
+	user_reclaim_cached(mem, 0, 24);
 	for (page = 0; page < 24; page++) {
 		slot = swp_offset(user_entry(mem, page));
 		disk_page = file_disk_page(way->fs.extents, slot);
@@ -84,8 +84,7 @@ static void slots_lie_where_the_file_does(struct kunit *test)
 				       "rule: swap I/O goes where the file lies, not to page %lu of the disk",
 				       slot);
 	}
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Slots in a row whose pages on the disk are apart are two bios. */
@@ -102,8 +101,8 @@ static void bio_ends_with_its_piece(struct kunit *test)
 	user_page_out(mem, 0, 8);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:1+8 W0:4+4 A0:9+3 W0:8+4");
 	SWAP_EXPECT_BIOS(test, area->disk, "W0:44+4 W0:20+4");
-	user_drop_cache(mem, 0, 8);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	user_reclaim_cached(mem, 0, 8);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Pages of the disk in a row are one bio, only where the slots are, too. */
@@ -115,9 +114,8 @@ static void pieces_in_disk_order_are_not_slots_in_order(struct kunit *test)
 	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = pieces });
 	user_fill(mem, 0, 8);
 	user_page_out(mem, 0, 8);
-	user_drop_cache(mem, 0, 8);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	user_reclaim_cached(mem, 0, 8);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 struct file_refused {
@@ -190,7 +188,7 @@ static void pieces_of_pages_are_left_out(struct kunit *test)
 				    mem->value[page], "rule: slot %lu lies in page %lu of the disk",
 				    slot, disk_pages[slot - 1]);
 	}
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 struct file_gives {
@@ -218,7 +216,7 @@ static void file_system_gives_less(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, facts.max, gives->pages);
 	/* A kernel that takes such a cluster for a free one searches it for ever (A17). */
 	KUNIT_ASSERT_TRUE_MSG(test, swap_expect_lists_consistent(test, area),
-			      "rule i: no cluster past the end of the area is on a list");
+			      "no cluster past the end of the area is on a list");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 1100, NULL), gives->pages - 1,
 			    "rule: an area has as many slots as its file system gave");
 	swap_area_facts(area, &facts);
@@ -264,7 +262,7 @@ static void swapoff_brings_all_back(struct kunit *test)
 	user_swap_out(mem, 0, 20);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Through the file system: no bio, 32 pages a call, at the slots' place. */
@@ -280,11 +278,10 @@ static void direct_io_goes_through_the_file_system(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, fake_fs_ios(area, FAKE_DISK_WRITE), swap_has(SWAP_RW) ? 2U : 40U,
 			    "rule: up to 32 pages a call, or each by itself");
 	KUNIT_EXPECT_EQ(test, swap_vmstat(PSWPOUT) - out, 40UL);
-	user_drop_cache(mem, 0, 40);
+	user_reclaim_cached(mem, 0, 40);
 	for (page = 0; page < 40; page++)
 		KUNIT_EXPECT_EQ_MSG(test, user_page_cached(mem, page), false, "page %u", page);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ(test, swap_vmstat(PSWPIN) - in, 40UL);
 	if (swap_has(SWAP_RW))
 		KUNIT_EXPECT_LT_MSG(test, fake_fs_ios(area, FAKE_DISK_READ), 40U,
@@ -311,9 +308,8 @@ static void direct_io_ends_at_a_gap(struct kunit *test)
 	user_page_out(mem, 0, 4);
 	KUNIT_EXPECT_EQ_MSG(test, fake_fs_ios(area, FAKE_DISK_WRITE), 2U,
 			    "rule: a call takes slots that follow one another");
-	user_drop_cache(mem, 0, 4);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	user_reclaim_cached(mem, 0, 4);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A failed call: the pages stay; a failed read is a bus error. */
@@ -326,14 +322,14 @@ static void direct_io_fails(struct kunit *test)
 	user_fill(mem, 0, 4);
 	fake_fs_fail_all(area, FAKE_DISK_WRITE, -EIO);
 	user_page_out(mem, 0, 4);
-	user_drop_cache(mem, 0, 4);
+	user_reclaim_cached(mem, 0, 4);
 	for (page = 0; page < 4; page++)
 		KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, page),
 				      "rule: a page that could not be written stays in memory");
 	fake_fs_fail_all(area, FAKE_DISK_WRITE, 0);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "rule: a failed write costs no data");
 	user_page_out(mem, 0, 4);
-	user_drop_cache(mem, 0, 4);
+	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
 			       "rule: a failed write is tried again");
 	fake_fs_fail_all(area, FAKE_DISK_READ, -EIO);
@@ -342,7 +338,7 @@ static void direct_io_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
 	fake_fs_fail_all(area, FAKE_DISK_READ, 0);
 	for (page = 0; page < 4; page++)
-		user_drop_cache(mem, page, 1);
+		user_reclaim_cached(mem, page, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule: a failed read costs the slot nothing");
 }

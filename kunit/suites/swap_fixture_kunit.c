@@ -5,14 +5,11 @@
 #include <linux/bug.h>
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
-#include "swap_devices.h"
+#include "swap_fixture.h"
 
 static const struct swap_device fixture_devices[] = { SWAP_DEVICES_ALL() };
 
 SWAP_PARAMS(fixture_device, fixture_devices);
-
-static const struct swap_area_config fixture_ssd = { .disk = &FAKE_DISK_SSD };
-static const struct swap_area_config fixture_zram = { .disk = &FAKE_DISK_ZRAM };
 
 /* An area comes empty and of the size asked for, and goes. */
 static void area_comes_and_goes(struct kunit *test)
@@ -75,14 +72,14 @@ static void data_goes_out_and_back(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, fake_disk_has(area->disk,
 						      swp_offset(user_entry(mem, page))));
 	}
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_PRESENT);
 }
 
 /* What the fixture wrote down is what the kernel did: slots out, slots in. */
 static void log_tells_what_happened(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 2);
 
 	user_fill(mem, 0, 2);
@@ -93,7 +90,7 @@ static void log_tells_what_happened(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 1U);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), 0U);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:1!1 F0:1");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 }
 
 struct fixture_note {
@@ -166,7 +163,7 @@ static void fixture_write_notes(struct swap_area *area, const struct fixture_not
 /* Each form of the notation says what it stands for. */
 static void notation(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &fixture_ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	const struct fixture_notation *notation = swap_param(test);
 
 	fixture_write_notes(area, notation);
@@ -176,7 +173,7 @@ static void notation(struct kunit *test)
 /* A look takes: the next one sees what came later. */
 static void look_takes(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &fixture_ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 
 	swap_decision_log(area, SWAP_ALLOC, area->base, 1, 0, false);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
@@ -246,7 +243,7 @@ static void artefact_has_notes(struct kunit *test)
 /* Slots by themselves: counted by the kernel, listed where their cluster is. */
 static void slots_by_themselves(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct swap_slot_facts slot;
 	swp_entry_t entry;
 
@@ -288,7 +285,7 @@ static void cached_and_bad_slots_are_seen(struct kunit *test)
 /* A failed read shows in the log and in the fault; what is read anew is there. */
 static void failed_read_is_marked(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	user_fill(mem, 0, 1);
@@ -297,15 +294,15 @@ static void failed_read_is_marked(struct kunit *test)
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:0!0x");
-	user_drop_cache(mem, 0, 1);
+	user_reclaim_cached(mem, 0, 1);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* The nth request of its kind fails, counted over all, and no other. */
 static void nth_request_fails(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 3);
 	unsigned int page;
 
@@ -313,18 +310,18 @@ static void nth_request_fails(struct kunit *test)
 	fake_disk_fail_nth(area->disk, FAKE_DISK_WRITE, 2, BLK_STS_IOERR);
 	for (page = 0; page < 3; page++) {
 		user_page_out(mem, page, 1);
-		user_drop_cache(mem, page, 1);
+		user_reclaim_cached(mem, page, 1);
 	}
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0 A0:1 W0:1x A0:2 W0:2");
 	KUNIT_EXPECT_TRUE(test, user_page_cached(mem, 1));
 	KUNIT_EXPECT_FALSE(test, fake_disk_has(area->disk, swap_slot_at(area, 0, 1)));
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A held write is under way until it is released; then the data is there. */
 static void held_write_waits(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 2);
 	unsigned long first = swap_slot_at(area, 0, 0);
 
@@ -345,7 +342,7 @@ static void held_write_waits(struct kunit *test)
 /* A fault sleeps as long as its read is held. */
 static void held_read_blocks_the_fault(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 	struct user_fault_thread *fault;
 
@@ -375,7 +372,7 @@ static void latency_is_served_in_order(struct kunit *test)
 	start = ktime_get();
 	user_page_out(mem, 0, 1);
 	user_page_out(mem, 1, 1);
-	user_drop_cache(mem, 0, 2);
+	user_reclaim_cached(mem, 0, 2);
 	KUNIT_EXPECT_GE(test, ktime_us_delta(ktime_get(), start), 2 * 2000LL);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0 A0:1 W0:1");
 	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 1));
@@ -405,7 +402,7 @@ static void fixture_see_free(struct fake_disk *disk, unsigned long offset, void 
 /* A case may look at each bio, and at each slot as the kernel frees it. */
 static void disk_calls_back(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 	struct fixture_seen seen = { };
 
@@ -419,7 +416,7 @@ static void disk_calls_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen.bio.nr, 1U);
 	SWAP_EXPECT_BIOS(test, area->disk, "W0:0");
 	SWAP_EXPECT_BIOS(test, area->disk, "");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	KUNIT_EXPECT_EQ(test, seen.freed, swap_slot_at(area, 0, 0));
 }
 
@@ -448,7 +445,7 @@ static void every_case_starts_alike(struct kunit *test)
 /* What a case leaves on, in use and held is undone, and reads no worse. */
 static void case_may_leave_all_behind(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &fixture_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 4);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 3, NULL), 3U,

@@ -3,14 +3,11 @@
  * page_io.c: what is written and read, in which bios, what is counted, and
  * what is left after an error.
  */
-#include "swap_devices.h"
+#include "swap_fixture.h"
 
 static const struct swap_device io_devices[] = { SWAP_DEVICES_ALL() };
 
 SWAP_PARAMS(io_device, io_devices);
-
-static const struct swap_area_config io_zram = { .disk = &FAKE_DISK_ZRAM };
-static const struct swap_area_config io_ssd = { .disk = &FAKE_DISK_SSD };
 
 /* The area of this device; what swapon discarded is not looked at. */
 static struct swap_area *io_area(struct kunit *test)
@@ -63,7 +60,7 @@ static void data_read_equals_data_written(struct kunit *test)
 
 	user_fill(mem, 0, 40);
 	user_page_out(mem, 0, 40);
-	user_drop_cache(mem, 0, 40);
+	user_reclaim_cached(mem, 0, 40);
 	for (page = 0; page < 40; page++) {
 		KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, page), USER_PAGE_SWAPPED,
 				    "page %u", page);
@@ -72,8 +69,7 @@ static void data_read_equals_data_written(struct kunit *test)
 				    "rule: a slot on the disk holds its page's data, slot %u",
 				    page);
 	}
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Page-outs in a row: up to 32 pages a bio; a synchronous device one each. */
@@ -92,7 +88,7 @@ static void writes_are_cut_into_bios(struct kunit *test)
 /* A bio runs on over the end of a cluster where the slots do. */
 static void write_goes_on_into_next_cluster(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 8);
 	unsigned int last = swap_cluster_slots() - 4;
 
@@ -119,8 +115,8 @@ static void write_ends_at_a_gap(struct kunit *test)
 	SWAP_EXPECT_BIOS(test, area->disk, swap_has(WRITE_BATCHED) ? "W0:0+2 W0:4+2" :
 			 swap_has(CLUSTER_ALLOCATOR) ? "W0:0 W0:1 W0:4 W0:5" :
 			 "W0:0 W0:4 W0:6 W0:8");
-	user_drop_cache(mem, 0, 4);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	user_reclaim_cached(mem, 0, 4);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 static void io_slots_0_and_1_bad(union swap_header *header)
@@ -174,7 +170,7 @@ static void read_ends_at_another_device(struct kunit *test)
 			 swap_has(CLUSTER_ALLOCATOR) ? "R0:0 R0:1" : "R0:0");
 	SWAP_EXPECT_BIOS(test, b->disk, swap_has(READ_BATCHED) ? "R0:2+2" :
 			 swap_has(CLUSTER_ALLOCATOR) ? "R0:2 R0:3" : "R0:2 R0:4 R0:3");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /*
@@ -200,7 +196,7 @@ static void reads_are_cut_into_bios(struct kunit *test)
 /* A slot of the window that is not in use ends the bio. */
 static void read_ends_at_a_gap(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct folio *folio;
 
 	swap_alloc_many(test, 8, NULL);
@@ -244,7 +240,7 @@ static void synchronous_device_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, wait.async, !io_synchronous(area), "writes");
 	wait.sync = false;
 	wait.async = false;
-	user_drop_cache(mem, 0, 4);
+	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
 	KUNIT_EXPECT_EQ_MSG(test, wait.sync, io_synchronous(area), "reads");
 	KUNIT_EXPECT_EQ_MSG(test, wait.async, !io_synchronous(area), "reads");
@@ -269,7 +265,7 @@ static void zero_page_needs_no_disk(struct kunit *test)
 	user_swap_out(mem, 0, 2);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWPOUT_ZERO) - zero_out, 2UL,
 			    "rule: a zero page going out counts in SWPOUT_ZERO");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "rule iv: a zero page reads zero");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "a zero page reads zero");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWPIN_ZERO) - zero_in, 2UL,
 			    "rule: a zero page coming in counts in SWPIN_ZERO");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPOUT), out,
@@ -283,7 +279,7 @@ static void zero_page_needs_no_disk(struct kunit *test)
 static void one_word_makes_no_zero_page(struct kunit *test)
 {
 	static const unsigned int words[] = { 0, 1, 255, 510, 511 };
-	struct swap_area *area = swap_area_on(test, &io_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, ARRAY_SIZE(words));
 	unsigned int i;
 
@@ -304,7 +300,7 @@ static void one_word_makes_no_zero_page(struct kunit *test)
 /* A zero page between others is left out of their bio. */
 static void zero_page_ends_a_bio(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 4);
 
 	SWAP_REQUIRE(test, ZEROMAP);
@@ -313,14 +309,14 @@ static void zero_page_ends_a_bio(struct kunit *test)
 	user_page_out(mem, 0, 4);
 	SWAP_EXPECT_BIOS(test, area->disk, swap_has(WRITE_BATCHED) ? "W0:0 W0:2+2" :
 			 "W0:0 W0:2 W0:3");
-	user_drop_cache(mem, 0, 4);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	user_reclaim_cached(mem, 0, 4);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* The same slot written again: zeroes or data, the last write counts. */
 static void zero_mark_follows_the_data(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 	static const u64 values[] = { 0, 0x1111, 0, 0, 0x2222, 0x3333 };
 	unsigned int i;
@@ -329,13 +325,13 @@ static void zero_mark_follows_the_data(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
 		user_write(mem, 0, values[i]);
 		user_page_out(mem, 0, 1);
-		user_drop_cache(mem, 0, 1);
+		user_reclaim_cached(mem, 0, 1);
 		KUNIT_EXPECT_EQ_MSG(test, swp_offset(user_entry(mem, 0)), area->base,
 				    "the case needs the same slot each time");
 		/* Read only: the folio keeps its slot. */
 		user_fault(mem, 0);
 		KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-				      "rule iv: zeroes or data, the last write counts, %u", i);
+				      "zeroes or data, the last write counts, %u", i);
 	}
 }
 
@@ -348,10 +344,10 @@ static void pages_are_counted(struct kunit *test)
 
 	user_fill(mem, 0, 8);
 	user_page_out(mem, 0, 8);
-	user_drop_cache(mem, 0, 8);
+	user_reclaim_cached(mem, 0, 8);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPOUT) - out, 8UL,
 			    "rule: each page written counts once in PSWPOUT");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN) - in, 8UL,
 			    "rule: each page read counts once in PSWPIN");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 8U);
@@ -378,7 +374,7 @@ static void read_error_is_a_bus_error(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN), in,
 				    "rule: a failed read is not counted");
 	/* Once the failed folio is gone the slot is read anew. */
-	user_drop_cache(mem, 0, 1);
+	user_reclaim_cached(mem, 0, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule: a failed read costs the slot nothing");
 }
@@ -386,7 +382,7 @@ static void read_error_is_a_bus_error(struct kunit *test)
 /* A window that fails takes its target along, and maps none of it. */
 static void failed_window_maps_nothing(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &io_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 8);
 	unsigned int page;
 
@@ -398,7 +394,7 @@ static void failed_window_maps_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, user_page_is(mem, page), USER_PAGE_SWAPPED);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_OK);
 	for (page = 0; page < 8; page++)
-		user_drop_cache(mem, page, 1);
+		user_reclaim_cached(mem, page, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule: a failed read costs the slot nothing");
 }
@@ -412,7 +408,7 @@ static void write_error_keeps_the_page(struct kunit *test)
 	user_fill(mem, 0, 2);
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
 	user_page_out(mem, 0, 2);
-	user_drop_cache(mem, 0, 2);
+	user_reclaim_cached(mem, 0, 2);
 	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 0),
 			      "rule: a page that could not be written stays in memory");
 	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 1),
@@ -424,10 +420,10 @@ static void write_error_keeps_the_page(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, io_synchronous(area) && swap_has(SYNC_SWAPIN_CACHED) ?
 			      "F0:0+2" : "");
 	user_page_out(mem, 0, 2);
-	user_drop_cache(mem, 0, 2);
+	user_reclaim_cached(mem, 0, 2);
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
 			       "rule: a failed write is tried again");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Swapoff and a slot that cannot be read: lost, and marked as lost. */
@@ -466,7 +462,7 @@ static void read_gives_no_used_slot_away(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot.count, 1U);
 	KUNIT_EXPECT_EQ_MSG(test, io_on_disk(area, 0, 0), mem->value[0],
 			    "rule: a slot in use keeps its data");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	swap_free_slot(entry);
 }
 
@@ -494,8 +490,8 @@ static void page_under_write(struct kunit *test)
 			    0x1111ULL : 0x2222ULL,
 			    "rule: a page under write changes only where the device bears it");
 	user_page_out(mem, 0, 1);
-	user_drop_cache(mem, 0, 1);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	user_reclaim_cached(mem, 0, 1);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 struct io_warmth {
@@ -517,7 +513,7 @@ static void io_see_stall(struct fake_disk *disk, const struct fake_bio *bio, voi
 static void stall_is_for_the_workingset(struct kunit *test)
 {
 	const struct io_warmth *warmth = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &io_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 1);
 	bool stalled = false;
 
@@ -529,7 +525,7 @@ static void stall_is_for_the_workingset(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, user_page_cached(mem, 0));
 	fake_disk_on_bio(area->disk, io_see_stall, &stalled);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 	if (!IS_ENABLED(CONFIG_PSI))
 		kunit_skip(test, "CONFIG_PSI is not set");
 	KUNIT_EXPECT_EQ_MSG(test, stalled, warmth->workingset,

@@ -4,9 +4,6 @@
  */
 #include "swap_fixture.h"
 
-static const struct swap_area_config memcg_zram = { .disk = &FAKE_DISK_ZRAM };
-static const struct swap_area_config memcg_ssd = { .disk = &FAKE_DISK_SSD };
-
 static unsigned int memcg_swapped(struct user_memory *mem)
 {
 	unsigned int page, nr = 0;
@@ -20,7 +17,7 @@ static unsigned int memcg_swapped(struct user_memory *mem)
 static void swap_is_charged(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
@@ -30,7 +27,7 @@ static void swap_is_charged(struct kunit *test)
 	user_fault(mem, 0);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"),
 			    2L * PAGE_SIZE, "rule: a freed slot is not charged any more");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L,
 			    "rule: a freed slot is not charged any more");
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
@@ -40,7 +37,7 @@ static void swap_is_charged(struct kunit *test)
 static void limit_of_nothing_keeps_all(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 	long left = get_nr_swap_pages();
 	struct swap_area_facts facts;
@@ -52,7 +49,7 @@ static void limit_of_nothing_keeps_all(struct kunit *test)
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 0UL, "rule: a refused charge gives the slot back");
 	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), left,
-			    "rule ii: a refused charge leaves nr_swap_pages as it was");
+			    "a refused charge leaves nr_swap_pages as it was");
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_count(cgroup, "memory.swap.events", "fail"), 4L);
 	SWAP_EXPECT_BIOS(test, area->disk, "");
@@ -62,7 +59,7 @@ static void limit_of_nothing_keeps_all(struct kunit *test)
 static void limit_is_kept(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 5);
 	struct swap_area_facts facts;
 
@@ -73,8 +70,7 @@ static void limit_is_kept(struct kunit *test)
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ(test, facts.inuse, 2UL);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 8192L);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 	user_page_out(mem, 0, 1);
 	KUNIT_EXPECT_EQ(test, memcg_swapped(mem), 1U);
 }
@@ -86,7 +82,7 @@ static void limit_is_the_cgroups_own(struct kunit *test)
 	struct user_memory *free;
 
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(a, "memory.swap.max", "0"), 0);
-	swap_area_on(test, &memcg_zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
 	free = user_memory_new(test, 2);
 	user_fill(free, 0, 2);
 	user_page_out(free, 0, 2);
@@ -98,7 +94,7 @@ static void limit_is_the_cgroups_own(struct kunit *test)
 static void reclaim_swaps_the_cgroup(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4 * MEMCG_MANY);
 	struct user_memory *other = user_memory_at(test, 0x50000000, 16);
 
@@ -112,8 +108,7 @@ static void reclaim_swaps_the_cgroup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"),
 			(long)memcg_swapped(mem) * (long)PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), memcg_swapped(mem));
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* The cgroup counts its own zero pages going out and coming in. */
@@ -124,7 +119,7 @@ static void cgroup_counts_its_zero_pages(struct kunit *test)
 	unsigned int page;
 
 	SWAP_REQUIRE(test, ZEROMAP);
-	swap_area_on(test, &memcg_zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_new(test, MEMCG_MANY);
 	user_memory_join(mem, cgroup);
 	for (page = 0; page < MEMCG_MANY; page++)
@@ -132,7 +127,7 @@ static void cgroup_counts_its_zero_pages(struct kunit *test)
 	user_swap_out(mem, 0, MEMCG_MANY);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "swpout_zero"),
 			    (long)MEMCG_MANY, "rule: the cgroup's zero pages going out count");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "swpin_zero"),
 			    (long)MEMCG_MANY, "rule: the cgroup's zero pages coming in count");
 }
@@ -141,7 +136,7 @@ static void cgroup_counts_its_zero_pages(struct kunit *test)
 static void full_cgroup_wants_its_slots_back(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 
 	swap_set_page_cluster(0);
@@ -160,7 +155,7 @@ static void limit_of_the_parent_holds(struct kunit *test)
 {
 	struct memory_cgroup *parent = memory_cgroup_new(test);
 	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 	long left = get_nr_swap_pages();
 
@@ -172,10 +167,10 @@ static void limit_of_the_parent_holds(struct kunit *test)
 			    "rule: a charge the parent refuses is none of the child's");
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 8192L);
 	KUNIT_EXPECT_EQ_MSG(test, left - get_nr_swap_pages(), 2L,
-			    "rule ii: a refused charge leaves nr_swap_pages as it was");
+			    "a refused charge leaves nr_swap_pages as it was");
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.swap.events", "fail"), 2L,
 			    "rule: each page that could not be swapped out is an event of its cgroup");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 0L);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 }
@@ -184,7 +179,7 @@ static void limit_of_the_parent_holds(struct kunit *test)
 static void one_charge_fails(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 	long left = get_nr_swap_pages();
 	struct swap_area_facts facts;
@@ -193,17 +188,17 @@ static void one_charge_fails(struct kunit *test)
 	for (nth = 1; nth <= 4; nth++) {
 		swap_fail_charge_nth(test, nth);
 		user_page_out(mem, 0, 4);
-		user_drop_cache(mem, 0, 4);
+		user_reclaim_cached(mem, 0, 4);
 		KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, nth - 1), USER_PAGE_PRESENT,
 				    "rule: a page whose charge fails stays");
 		swap_area_facts(area, &facts);
 		KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 3UL,
 				    "rule: a refused charge gives the slot back");
 		KUNIT_EXPECT_EQ_MSG(test, left - get_nr_swap_pages(), 3L,
-				    "rule ii: a refused charge leaves nr_swap_pages as it was");
+				    "a refused charge leaves nr_swap_pages as it was");
 		KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"),
 				3L * PAGE_SIZE);
-		KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+		USER_EXPECT_INTACT(test, mem);
 		user_fill(mem, 0, 4);
 		KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
 	}
@@ -216,7 +211,7 @@ static void removed_cgroup_leaves_its_slots_to_the_parent(struct kunit *test)
 	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
 	struct user_memory *mem;
 
-	swap_area_on(test, &memcg_zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_charged(test, cgroup, 4);
 	user_swap_out(mem, 0, 4);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroup), 0);
@@ -225,9 +220,8 @@ static void removed_cgroup_leaves_its_slots_to_the_parent(struct kunit *test)
 			    "rule: slots of a cgroup that was removed stay charged to its parents");
 	user_fault(mem, 0);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 3L * PAGE_SIZE);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
-	user_memory_drop(mem);
+	USER_EXPECT_INTACT(test, mem);
+	user_memory_exit(mem);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(parent, "memory.swap.current"), 0L,
 			    "rule: a freed slot is not charged any more");
 }
@@ -236,7 +230,7 @@ static void removed_cgroup_leaves_its_slots_to_the_parent(struct kunit *test)
 static void swap_cache_is_counted_for_its_cgroup(struct kunit *test)
 {
 	struct memory_cgroup *a = memory_cgroup_new(test), *b = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem, *other;
 	struct folio *folio;
 	unsigned int page;
@@ -263,7 +257,7 @@ static void swap_cache_is_counted_for_its_cgroup(struct kunit *test)
 			    "rule: a page of the swap cache is counted for its own cgroup");
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(b, "memory.stat", "swapcached"), 0L,
 			    "rule: a page of the swap cache is counted for its own cgroup");
-	user_drop_cache(mem, 0, MEMCG_MANY);
+	user_reclaim_cached(mem, 0, MEMCG_MANY);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(a, "memory.stat", "swapcached"), 0L,
 			    "rule: what has left the swap cache is not counted there");
 }
@@ -276,7 +270,7 @@ static void reclaim_of_the_parent_swaps_the_child(struct kunit *test)
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, MEMORY_RECLAIM);
-	swap_area_on(test, &memcg_zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_charged(test, cgroup, 4 * MEMCG_MANY);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_reclaim(parent, 128), 0);
 	KUNIT_EXPECT_GE_MSG(test, memcg_swapped(mem), 128U,
@@ -289,7 +283,7 @@ static void reclaim_of_the_parent_swaps_the_child(struct kunit *test)
 static void reclaim_without_swap_fails(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, MEMCG_MANY);
 
 	SWAP_REQUIRE(test, MEMORY_RECLAIM);

@@ -4,8 +4,6 @@
  */
 #include "swap_fixture.h"
 
-static const struct swap_area_config v1_zram = { .disk = &FAKE_DISK_ZRAM };
-
 #define V1_MANY		256
 #define V1_MEMSW	"memory.memsw.usage_in_bytes"
 
@@ -34,7 +32,7 @@ static void swap_out_leaves_memsw_as_it_is(struct kunit *test)
 	struct user_memory *mem;
 	long memsw;
 
-	swap_area_on(test, &v1_zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_charged(test, cgroup, 4);
 	memsw = memory_cgroup_read(cgroup, V1_MEMSW);
 	KUNIT_EXPECT_EQ(test, v1_on_swap(cgroup), 0L);
@@ -46,9 +44,9 @@ static void swap_out_leaves_memsw_as_it_is(struct kunit *test)
 	user_fault(mem, 0);
 	KUNIT_EXPECT_EQ_MSG(test, v1_on_swap(cgroup), 2L,
 			    "rule: a page that is swapped in is charged as memory again");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 	user_swap_out(mem, 0, 4);
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	KUNIT_EXPECT_EQ_MSG(test, v1_on_swap(cgroup), 0L,
 			    "rule: a freed slot is not charged any more");
 }
@@ -74,7 +72,7 @@ static int v1_set_limit(struct memory_cgroup *cgroup, const char *limit)
 static void limit_of_memory_swaps(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = v1_cgroup(test);
-	struct swap_area *area = swap_area_on(test, &v1_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, V1_MANY);
 	unsigned int page, swapped = 0;
 
@@ -92,7 +90,7 @@ static void limit_of_memory_swaps(struct kunit *test)
 static void limit_of_memsw_does_not_swap(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = v1_cgroup(test);
-	struct swap_area *area = swap_area_on(test, &v1_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, V1_MANY);
 
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.limit_in_bytes", "4194304"), 0);

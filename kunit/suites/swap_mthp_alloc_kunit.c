@@ -621,7 +621,7 @@ static void no_clusters_no_large_folios(struct kunit *test)
 	SWAP_REQUIRE_LARGE(test);
 	if (swap_has(CLUSTERS_EVERYWHERE))
 		kunit_skip(test, "rotational devices have clusters and lists here");
-	area = swap_area_on(test, &(struct swap_area_config){ .disk = &FAKE_DISK_HDD });
+	area = swap_area_on(test, &SWAP_AREA_HDD);
 	swap_rule(test, "no clusters, no slots for large folios");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_order(test, 4).val, 0UL,
 			    "rule: no clusters, no slots for large folios");
@@ -652,7 +652,7 @@ static void failed_charge_gives_all_slots_back(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), 2UL * nr,
 			    "rule: a failed charge leaves no slot in use");
 	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), left - (long)nr,
-			    "rule ii: nr_swap_pages after a failed charge (A19)");
+			    "nr_swap_pages after a failed charge (A19)");
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_FREE), nr,
 			    "rule: each slot of a failed charge is freed once");
 	swap_decisions_skip(test);

@@ -76,7 +76,7 @@ static struct user_memory *mthp_memory(struct kunit *test, unsigned int folios)
 static void swap_out(struct user_memory *mem)
 {
 	user_page_out(mem, 0, mem->pages);
-	user_drop_cache(mem, 0, mem->pages);
+	user_reclaim_cached(mem, 0, mem->pages);
 }
 
 static unsigned int pages_swapped(struct user_memory *mem)
@@ -105,8 +105,7 @@ static void zswap_never_on(struct kunit *test)
 
 static void expect_intact(struct user_memory *mem)
 {
-	KUNIT_EXPECT_TRUE_MSG(mem->test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(mem->test, mem);
 }
 
 /*
@@ -151,7 +150,7 @@ static void large_folio_is_one_bio(struct kunit *test)
 
 	KUNIT_ASSERT_NE(test, entry.val, 0UL);
 	folio_lock(folio);
-	KUNIT_ASSERT_EQ(test, swap_dup_folio(folio), 0);
+	KUNIT_ASSERT_EQ(test, swap_folio_dup_swap(folio), 0);
 	folio_unlock(folio);
 	for (i = 0; i < nr; i++)
 		memset64(folio_address(folio) + i * PAGE_SIZE, 0x1000 + i,
@@ -160,7 +159,7 @@ static void large_folio_is_one_bio(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_write_folio(folio), 0);
 	bio = fake_disk_bio(area->disk, 0);
 	KUNIT_ASSERT_NOT_NULL(test, bio);
-	KUNIT_EXPECT_EQ_MSG(test, bio->pieces, 1U,
+	KUNIT_EXPECT_EQ_MSG(test, bio->segments, 1U,
 			    "rule: a large folio is written as one piece (A57)");
 	swap_rule(test, "a large folio is written in one bio (A57)");
 	if (nr > 1)
@@ -275,7 +274,7 @@ static void cgroup_has_swap_for_a_part(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, user_folio_order(mem, 0), (int)order);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "8192"), 0);
 	user_page_out(mem, 0, nr);
-	user_drop_cache(mem, 0, nr);
+	user_reclaim_cached(mem, 0, nr);
 	KUNIT_EXPECT_EQ_MSG(test, pages_swapped(mem), 2U,
 			    "rule: no more is swapped out than memory.swap.max");
 	KUNIT_EXPECT_EQ_MSG(test, swap_order_count(order, "swpout_fallback"), fallback + 1,
@@ -377,7 +376,7 @@ static void large_folio_comes_back_by_pages(struct kunit *test)
 
 	SWAP_REQUIRE_LARGE(test);
 	SWAP_REQUIRE(test, SWAPIN_LARGE);
-	area = swap_area_on(test, &(struct swap_area_config){ .disk = &FAKE_DISK_ZRAM });
+	area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	if (reason->zswap && !IS_ENABLED(CONFIG_ZSWAP))
 		kunit_skip(test, "CONFIG_ZSWAP is not set");
 	if (!reason->zswap)
@@ -397,7 +396,7 @@ static void large_folio_comes_back_by_pages(struct kunit *test)
 	if (reason->size_off)
 		swap_use_small(test, 4);
 	if (reason->page_gone)
-		user_give_up(mem, 15, 1);
+		user_dontneed(mem, 15, 1);
 	swap_decisions_skip(test);
 	fake_disk_forget_bios(area->disk);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 5) & VM_FAULT_ERROR);
@@ -417,7 +416,7 @@ static void part_of_a_folio_is_given_up(struct kunit *test)
 
 	swap_out(mem);
 	swap_decisions_skip(test);
-	user_give_up(mem, 1, nr - 2);
+	user_dontneed(mem, 1, nr - 2);
 	swap_rule(test, "part of a swapped folio is given up");
 	SWAP_EXPECT_DECISIONS(test, area, nr == 4 ? "F0:1+2" : "F0:1+%u", nr - 2);
 	SWAP_EXPECT_LISTS(test, area, "free:1 nonfull^%u:0", case_of(test)->order);
@@ -453,7 +452,7 @@ static void split_folio_keeps_its_slots(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	folio_lock(folio);
-	err = swap_alloc_folio_slots(folio);
+	err = swap_folio_alloc_swap(folio);
 	if (!err)
 		err = swap_split_folio(folio);
 	folio_unlock(folio);
@@ -468,7 +467,7 @@ static void split_folio_keeps_its_slots(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, swap_folio_value(folio), mem->value[page],
 				    "rule: a page of a split folio keeps its slot: %u", page);
 		folio_lock(folio);
-		KUNIT_EXPECT_TRUE_MSG(test, swap_give_up_slot(folio),
+		KUNIT_EXPECT_TRUE_MSG(test, swap_folio_free_swap(folio),
 				      "rule: each page gives its own slot up: %u", page);
 		folio_unlock(folio);
 		folio_put(folio);
@@ -488,15 +487,15 @@ static void folio_gives_all_its_slots_up(struct kunit *test)
 
 	KUNIT_ASSERT_NE(test, entry.val, 0UL);
 	folio_lock(folio);
-	KUNIT_ASSERT_EQ(test, swap_dup_folio(folio), 0);
+	KUNIT_ASSERT_EQ(test, swap_folio_dup_swap(folio), 0);
 	if (nr > 2)
 		swap_free_slots(entry, nr - 1);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_give_up_slot(folio),
+	KUNIT_EXPECT_FALSE_MSG(test, swap_folio_free_swap(folio),
 			       "rule: a folio keeps its slots while one of them is in use");
 	swap_rule(test, "a cached folio pins all its slots");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0^%u", case_of(test)->order);
 	swap_free_slots(swap_entry_at(area, 0, nr - 1), 1);
-	KUNIT_EXPECT_TRUE(test, swap_give_up_slot(folio));
+	KUNIT_EXPECT_TRUE(test, swap_folio_free_swap(folio));
 	folio_unlock(folio);
 	swap_area_settle(area);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_FREE), nr,
@@ -590,7 +589,7 @@ static void huge_shared_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pages_swapped(mem), n);
 	KUNIT_EXPECT_EQ_MSG(test, swap_order_count(9, "swpout"), whole + 1,
 			    "rule: a large folio written whole counts once in its size's swpout");
-	user_drop_cache(mem, 0, n);
+	user_reclaim_cached(mem, 0, n);
 	expect_intact(mem);
 	swap_decisions_skip(test);
 }
@@ -610,7 +609,7 @@ static void huge_shared_memory_without_room_is_split(struct kunit *test)
 	whole = swap_order_count(9, "swpout");
 	fallback = swap_order_count(9, "swpout_fallback");
 	user_page_out(mem, 0, n);
-	user_drop_cache(mem, 0, n);
+	user_reclaim_cached(mem, 0, n);
 	KUNIT_EXPECT_EQ_MSG(test, pages_swapped(mem), n - 1,
 			    "rule: what has no room as a whole goes out page by page");
 	KUNIT_EXPECT_EQ_MSG(test, swap_order_count(9, "swpout_fallback"),

@@ -144,9 +144,6 @@ static void windows_shrink_by_half(struct kunit *test)
 				    expected[i], "rule: readahead does not shrink too fast");
 }
 
-static const struct swap_area_config ssd = { .disk = &FAKE_DISK_SSD, .clusters = 1 };
-static const struct swap_area_config hdd = { .disk = &FAKE_DISK_HDD, .clusters = 1 };
-
 static void free_slots(void *arg)
 {
 	swp_entry_t *entries = arg;
@@ -205,7 +202,7 @@ SWAP_PARAMS(blocks, blocks);
 static void window_is_an_aligned_block(struct kunit *test)
 {
 	const struct block_case *c = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 80);
 
 	swap_set_page_cluster(6);
@@ -216,7 +213,7 @@ static void window_is_an_aligned_block(struct kunit *test)
 /* Two neighbouring slots, each read by its own: no hits, but near: 2 pages. */
 static void next_slot_reads_two(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 64);
 	struct folio *folio;
 
@@ -231,7 +228,7 @@ static void next_slot_reads_two(struct kunit *test)
 /* Slots that are unused are left out; the rest of the window is read. */
 static void unused_slots_are_not_read(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
 	swap_dup_slot(slots[18]);	/* the one the end of the case frees */
@@ -247,7 +244,7 @@ static void unused_slots_are_not_read(struct kunit *test)
 /* Slots past the last that is in use: nothing is read ahead there. */
 static void nothing_is_read_beyond_use(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 18);
 
 	read_slot(test, slots[17], 8);
@@ -284,7 +281,7 @@ static void bad_slots_are_not_read(struct kunit *test)
 		if (facts.bad)
 			continue;
 		/* The area is to be fit for swapoff all the same. */
-		swap_drop_cached(swap_entry_at(area, 0, two_bad_slots[i]));
+		swap_reclaim_cached(swap_entry_at(area, 0, two_bad_slots[i]));
 		swap_kunit_set_bad(area->si, slot);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, 5UL,
@@ -319,7 +316,7 @@ static void bad_slots_take_no_memory(struct kunit *test)
 /* What the swap cache has already is not read again. */
 static void cached_slots_are_not_read_again(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 	struct folio *folio;
 
@@ -338,7 +335,7 @@ static void cached_slots_are_not_read_again(struct kunit *test)
 /* A slot only the swap cache has is not read either. */
 static void slots_in_cache_alone_are_not_read(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 18);
 	swp_entry_t cached = swap_alloc_cached(test, NULL);
 
@@ -351,7 +348,7 @@ static void slots_in_cache_alone_are_not_read(struct kunit *test)
 /* The whole window is there already: nothing is read. */
 static void cached_target_reads_nothing(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
 	read_slot(test, slots[20], 8);
@@ -408,7 +405,7 @@ static void neighbours_are_marked_and_counted(struct kunit *test)
 	unsigned long ra = swap_vmstat(SWAP_RA), i;
 	swp_entry_t *slots;
 
-	swap_area_on(test, &ssd);
+	swap_area_on(test, &SWAP_AREA_SSD_1);
 	slots = slots_in_use(test, 24);
 	read_slot(test, slots[20], 8);
 	for (i = 16; i < 24; i++) {
@@ -428,7 +425,7 @@ static void neighbours_are_marked_and_counted(struct kunit *test)
 static void single_reads_are_not_counted(struct kunit *test)
 {
 	unsigned long ra = swap_vmstat(SWAP_RA);
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
 	swap_set_page_cluster(0);
@@ -456,7 +453,7 @@ static struct user_memory *swapped_memory(struct kunit *test, unsigned int pages
  */
 static void faults_on_rotational_devices(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &hdd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 	struct user_memory *mem = swapped_memory(test, 64);
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
 
@@ -486,7 +483,7 @@ static void a_hit_counts_once(struct kunit *test)
 	swp_entry_t entry;
 	struct folio *folio;
 
-	swap_area_on(test, &hdd);
+	swap_area_on(test, &SWAP_AREA_HDD_1);
 	mem = swapped_memory(test, 16);
 	entry = user_share_slot(mem, 9);	/* keeps the folio's slot beyond the fault */
 	swap_kunit_set_readahead_hits(6);
@@ -510,7 +507,7 @@ static void pages_not_read_ahead_are_no_hits(struct kunit *test)
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
 	struct user_memory *mem;
 
-	swap_area_on(test, &hdd);
+	swap_area_on(test, &SWAP_AREA_HDD_1);
 	mem = user_memory_new(test, 4);
 	user_fill(mem, 0, 4);
 	user_page_out(mem, 0, 1);
@@ -526,7 +523,7 @@ static void pages_not_read_ahead_are_no_hits(struct kunit *test)
 /* Shmem reads by slot on every device that waits for its reads, and hits count for all. */
 static void shmem_reads_by_slot(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_shmem(test, 32);
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
 
@@ -555,7 +552,7 @@ static bool fail_allocation(void)
 /* No memory for a neighbour: it is left out. None for the target: the fault says so. */
 static void neighbours_without_memory_are_left_out(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
 	swap_arm_seams(test)->fail_swapin_alloc = fail_allocation;
@@ -566,7 +563,7 @@ static void neighbours_without_memory_are_left_out(struct kunit *test)
 
 static void target_without_memory_fails_the_fault(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &hdd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 	struct user_memory *mem = swapped_memory(test, 4);
 
 	swap_arm_seams(test)->fail_swapin_alloc = fail_allocation;
@@ -589,7 +586,7 @@ static bool fail_charge(void)
 /* A neighbour over its group's limit is left out, and is as it was before. */
 static void neighbours_over_the_limit_are_left_out(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 	struct swap_slot_facts facts;
 
@@ -619,7 +616,7 @@ static bool free_slot_meanwhile(void)
 /* A slot freed while its folio is allocated is not read. */
 static void slot_freed_meanwhile_is_not_read(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
 	race_area = area;
@@ -649,7 +646,7 @@ static bool read_slot_meanwhile(void)
 /* A slot somebody else reads while its folio is allocated is read once. */
 static void slot_read_meanwhile_is_read_once(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
 	race_area = area;
@@ -719,7 +716,7 @@ SWAP_PARAMS(willneeds, willneeds);
 static void willneed_reads_what_is_named(struct kunit *test)
 {
 	const struct willneed_case *c = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = c->shmem ? user_memory_shmem(test, 16) :
 					     user_memory_new(test, 16);
 	unsigned long ra = swap_vmstat(SWAP_RA), hit = swap_vmstat(SWAP_RA_HIT);

@@ -9,10 +9,8 @@
 #include <linux/swapops.h>
 #include "swap_fixture.h"
 
-static const struct swap_area_config ssd = { .disk = &FAKE_DISK_SSD, .clusters = 1 };
 static const struct swap_area_config ssd_first = {
 	.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 10 };
-static const struct swap_area_config hdd = { .disk = &FAKE_DISK_HDD, .clusters = 1 };
 
 /*
  * The size of the window: as in cluster readahead, but from what this mapping
@@ -160,7 +158,7 @@ static struct user_memory *swapped_memory(struct kunit *test, unsigned int pages
 static void reads_start_at_address_0(struct kunit *test)
 {
 	const struct address0_case *c = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	unsigned long start = ~0UL, end = 0;
 	struct user_memory *mem = user_memory_at(test, 0, 16);
 
@@ -197,7 +195,7 @@ SWAP_PARAMS(edges, edges);
 static void reads_stop_at_edges(struct kunit *test)
 {
 	const struct edge_case *c = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_at(test, 0x40000000UL + c->skip * PAGE_SIZE,
 						 c->pages);
 
@@ -212,7 +210,7 @@ static void reads_stop_at_edges(struct kunit *test)
  */
 static void faults_here_and_there(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 128);
 
 	user_fault(mem, 101);
@@ -230,7 +228,7 @@ static void faults_here_and_there(struct kunit *test)
 /* Page after page: what was read ahead is hit, and the next window lies ahead. */
 static void faults_forwards(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 64);
 	unsigned int page;
 
@@ -247,7 +245,7 @@ static void faults_forwards(struct kunit *test)
 /* Page before page: the window lies behind. */
 static void faults_backwards(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 64);
 	unsigned int page;
 
@@ -277,7 +275,7 @@ static struct user_memory *reversed_memory(struct kunit *test, unsigned int page
 /* By address, whatever the slots. */
 static void reads_go_by_address(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = reversed_memory(test, 16);
 
 	user_fault(mem, 3);
@@ -288,7 +286,7 @@ static void reads_go_by_address(struct kunit *test)
 /* Pages that were never there, or are there, are left out. */
 static void pages_not_swapped_are_left_out(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 16);
 
 	user_fill(mem, 0, 5);
@@ -306,7 +304,7 @@ static void pages_not_swapped_are_left_out(struct kunit *test)
 /* What the swap cache has already is not read again, nor marked. */
 static void cached_pages_are_not_read_again(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 16);
 	struct folio *folio = swap_read_slot(area, user_entry(mem, 8));
 	unsigned long ra = swap_vmstat(SWAP_RA);
@@ -332,7 +330,7 @@ static void marks_are_set_and_hit(struct kunit *test)
 	struct user_memory *mem;
 	unsigned int page;
 
-	swap_area_on(test, &ssd);
+	swap_area_on(test, &SWAP_AREA_SSD_1);
 	mem = swapped_memory(test, 16);
 	user_share_slot(mem, 7);	/* keeps the slot beyond the fault */
 	user_share_slot(mem, 8);
@@ -370,7 +368,7 @@ static void hits_have_a_ceiling(struct kunit *test)
 	struct vm_area_struct *vma;
 	struct user_memory *mem;
 
-	swap_area_on(test, &ssd);
+	swap_area_on(test, &SWAP_AREA_SSD_1);
 	mem = swapped_memory(test, 16);
 	vma = user_vma(mem);
 	user_fault(mem, 7);
@@ -385,7 +383,7 @@ static void hits_have_a_ceiling(struct kunit *test)
 /* A fault the swap cache serves is the mapping's last fault, too. */
 static void cached_faults_are_remembered(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 64);
 
 	user_fault(mem, 20);
@@ -400,12 +398,12 @@ static void cached_faults_are_remembered(struct kunit *test)
 /* While any area is rotational, everybody reads by slot. */
 static void rotational_device_turns_it_off(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = reversed_memory(test, 16);
 	struct swap_area *disk;
 
 	KUNIT_EXPECT_TRUE(test, swap_kunit_use_vma_readahead());
-	disk = swap_area_on(test, &hdd);
+	disk = swap_area_on(test, &SWAP_AREA_HDD_1);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_use_vma_readahead(),
 			       "rule: no VMA readahead while an area is rotational");
 	swap_kunit_set_readahead_hits(6);
@@ -449,7 +447,7 @@ static void sysfs_turns_it_off_and_on(struct kunit *test)
 {
 	static const char file[] = "kernel/mm/swap/vma_ra_enabled";
 	const struct enabled_case *c = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = reversed_memory(test, 16);
 	/* Older kernels know numbers only. */
 	bool known = swap_has(VMA_RA_ANY_BOOL) || isdigit(c->name[0]);
@@ -474,7 +472,7 @@ static struct user_memory *memory_on_two(struct kunit *test, const struct swap_a
 	struct user_memory *mem = user_memory_new(test, pages);
 	unsigned int page;
 
-	swap_area_on(test, &ssd);
+	swap_area_on(test, &SWAP_AREA_SSD_1);
 	user_fill(mem, 0, pages);
 	for (page = 0; page < pages; page += 2)
 		user_swap_out(mem, page, 1);
@@ -556,7 +554,7 @@ static bool fail_allocation(void)
 /* A neighbour without memory is left out. */
 static void neighbour_without_memory_is_left_out(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 16);
 
 	swap_arm_seams(test)->fail_swapin_alloc = fail_allocation;

@@ -2,13 +2,11 @@
 /*
  * Shared memory in swap.
  */
-#include "swap_devices.h"
+#include "swap_fixture.h"
 
 static const struct swap_device shmem_devices[] = { SWAP_DEVICES_PLAIN() };
 
 SWAP_PARAMS(shmem_device, shmem_devices);
-
-static const struct swap_area_config shmem_zram = { .disk = &FAKE_DISK_ZRAM };
 
 static struct swap_area *shmem_area(struct kunit *test)
 {
@@ -27,13 +25,12 @@ static void shared_memory_goes_out_and_back(struct kunit *test)
 
 	user_fill(mem, 0, 8);
 	user_page_out(mem, 0, 8);
-	user_drop_cache(mem, 0, 8);
+	user_reclaim_cached(mem, 0, 8);
 	for (page = 0; page < 8; page++)
 		KUNIT_EXPECT_EQ(test, user_page_is(mem, page), USER_PAGE_SWAPPED);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ALLOC), 8U);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), 8U);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 0UL,
 			    "rule: shared memory that is back gives its slots back");
@@ -64,7 +61,7 @@ static void shared_zero_page_needs_no_disk(struct kunit *test)
 	SWAP_REQUIRE(test, ZEROMAP);
 	user_write(mem, 0, 0);
 	user_swap_out(mem, 0, 1);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
@@ -86,14 +83,14 @@ static void failed_read_is_a_bus_error(struct kunit *test)
 /* The last user goes: so do the slots. */
 static void exit_frees_the_slots(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &shmem_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_shmem(test, 8);
 	struct swap_area_facts facts;
 
 	user_fill(mem, 0, 8);
 	user_swap_out(mem, 0, 8);
 	swap_decisions_skip(test);
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 0UL, "rule: an exit leaves no slot in use");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_FREE), 8U);
@@ -111,8 +108,7 @@ static void shared_memory_goes_through_the_pool(struct kunit *test)
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
 			    "rule: what is loaded leaves the pool");
 	SWAP_EXPECT_BIOS(test, area->disk, "");

@@ -8,10 +8,7 @@
 #include <linux/kdev_t.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
-#include "swap_devices.h"
-
-static const struct swap_area_config ssd = { .disk = &FAKE_DISK_SSD, .clusters = 1 };
-static const struct swap_area_config zram = { .disk = &FAKE_DISK_ZRAM, .clusters = 1 };
+#include "swap_fixture.h"
 
 static const struct swap_device disks[] = { SWAP_DEVICES_ALL(.clusters = 1) };
 
@@ -109,7 +106,7 @@ static void everything_is_given_back(struct kunit *test)
 /* Often on and off, with data: no trace of it. */
 static void many_times_on_and_off(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 4);
 	int allocations = swap_kunit_allocations(), i;
 
@@ -127,7 +124,7 @@ static void many_times_on_and_off(struct kunit *test)
 /* Every process that has pages there is looked at. */
 static void pages_of_several_processes(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem[3];
 	unsigned int i;
 
@@ -140,14 +137,14 @@ static void pages_of_several_processes(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(mem); i++) {
 		expect_pages(test, mem[i], 0, 8, USER_PAGE_PRESENT,
 			     "swapoff brings every process's pages back");
-		KUNIT_EXPECT_TRUE(test, user_data_intact(mem[i]));
+		USER_EXPECT_INTACT(test, mem[i]);
 	}
 }
 
 /* A slot that several processes share comes back for each of them, read once. */
 static void slots_shared_after_fork(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 4), *child[2];
 	struct swap_slot_facts slot;
 
@@ -175,7 +172,7 @@ static void slots_shared_after_fork(struct kunit *test)
 /* More processes than a slot's own count can hold. */
 static void slot_of_very_many_processes(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &zram);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 1), *child[130];
 	struct swap_slot_facts slot;
 	unsigned int i;
@@ -241,7 +238,7 @@ static void other_areas_keep_their_pages(struct kunit *test)
 /* What is in the swap cache is not read again. */
 static void swap_cache_is_used(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 8);
 
 	user_fill(mem, 0, 8);
@@ -258,7 +255,7 @@ static void swap_cache_is_used(struct kunit *test)
 /* Slots that only the swap cache still has are let go. */
 static void slots_of_the_swap_cache_alone(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct folio *folio;
 	int i;
 
@@ -276,7 +273,7 @@ static void slots_of_the_swap_cache_alone(struct kunit *test)
 /* Zero-filled pages come back as such, without a read where they were none. */
 static void zero_pages(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned int page;
 
@@ -295,7 +292,7 @@ static void zero_pages(struct kunit *test)
 /* What zswap has is taken from there. */
 static void pages_in_zswap(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned long stored;
 
@@ -313,13 +310,13 @@ static void pages_in_zswap(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), stored,
 			    "rule: zswap has nothing of an area that is off");
 	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "swapoff brings every page back");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A page that cannot be read is lost, and said to be; its neighbours are not. */
 static void read_error_poisons_the_page(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned int page;
 	u64 value;
@@ -363,25 +360,25 @@ static void failing_disk(struct kunit *test)
 /* A page of shmem that cannot be read is lost to all who map it. */
 static void failing_disk_with_shmem(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_shmem(test, 4);
-	struct swap_off_thread off;
+	struct swapoff_thread off;
 	unsigned int page;
 	u64 value;
 
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
-	swap_off_start(&off, area);
-	swap_off_wait_briefly(&off);
-	if (!swap_off_done(&off)) {
+	swapoff_start(&off, area);
+	swapoff_wait_briefly(&off);
+	if (!swapoff_done(&off)) {
 		/* It tries for ever: let it have an end. */
 		fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_OK);
-		swap_off_wait(&off);
+		swapoff_wait(&off);
 		KUNIT_FAIL(test, "rule: a failing disk can be switched off");
 		return;
 	}
-	KUNIT_ASSERT_EQ_MSG(test, swap_off_wait(&off), 0,
+	KUNIT_ASSERT_EQ_MSG(test, swapoff_wait(&off), 0,
 			    "rule: a failing disk can be switched off");
 	for (page = 0; page < 4; page++)
 		KUNIT_EXPECT_EQ_MSG(test, user_read(mem, page, &value), -EFAULT,
@@ -410,7 +407,7 @@ static void interrupted_before_it_began(struct kunit *test)
 	expect_pages(test, mem, 0, 4, USER_PAGE_SWAPPED, "an interrupted swapoff");
 	expect_still_on(test, area, &before);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A signal in its midst: who was looked at has his pages, others have slots. */
@@ -422,7 +419,7 @@ static void signal_at_a_read(struct fake_disk *disk, const struct fake_bio *bio,
 
 static void interrupted_halfway(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem[2];
 	struct swap_area_facts before, after;
 	int err, i;
@@ -462,7 +459,7 @@ static void empty_area_goes_off_at_once(struct kunit *test)
 /* Memory that processes were promised is not taken away. */
 static void promised_memory_keeps_it_on(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct swap_area_facts before;
 
 	swap_area_facts(area, &before);
@@ -498,13 +495,13 @@ static void no_memory_for_a_page(struct kunit *test)
 	seams->fail_swapin_alloc = NULL;
 	expect_still_on(test, area, &before);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* The same for shmem. */
 static void no_memory_for_a_page_of_shmem(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_shmem(test, 4);
 	struct swap_seams *seams = swap_arm_seams(test);
 	struct swap_area_facts before;
@@ -519,19 +516,19 @@ static void no_memory_for_a_page_of_shmem(struct kunit *test)
 	seams->fail_swapin_alloc = NULL;
 	expect_still_on(test, area, &before);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A page that its process gives up while swapoff reads it is let go. */
 static void give_up_at_a_read(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
 {
 	if (bio->op == FAKE_DISK_READ)
-		user_give_up(ctx, 0, 1);
+		user_dontneed(ctx, 0, 1);
 }
 
 static void page_given_up_during_its_read(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 2);
 
 	swap_set_page_cluster(0);
@@ -551,13 +548,13 @@ static struct user_memory *giving_up;
 
 static bool give_up_for_want_of_memory(void)
 {
-	user_give_up(giving_up, 0, giving_up->pages);
+	user_dontneed(giving_up, 0, giving_up->pages);
 	return true;
 }
 
 static void page_given_up_for_want_of_memory(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 2);
 
 	user_fill(mem, 0, 2);
@@ -575,7 +572,7 @@ static void last_owner_is_waited_for(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 2 });
 	unsigned int cluster = swap_cluster_slots();
-	struct swap_off_thread off;
+	struct swapoff_thread off;
 	swp_entry_t last;
 
 	if (IS_ENABLED(CONFIG_UML_TIME_TRAVEL_SUPPORT))
@@ -585,11 +582,11 @@ static void last_owner_is_waited_for(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, cluster + 1, NULL), cluster + 1);
 	swap_free_slots(swap_entry_at(area, 0, 0), cluster);
 	last = swap_entry_at(area, 1, 0);
-	swap_off_start(&off, area);
+	swapoff_start(&off, area);
 	wait_until_begun(test);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off), "rule: swapoff leaves no slot in use");
+	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off), "rule: swapoff leaves no slot in use");
 	swap_free_slot(last);
-	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends with the last");
+	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: and ends with the last");
 	expect_nothing_left(test);
 }
 
@@ -651,7 +648,7 @@ static void fault_pins_the_area(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 1);
 	struct user_fault_thread *fault;
-	struct swap_off_thread off;
+	struct swapoff_thread off;
 
 	user_fill(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
@@ -667,16 +664,16 @@ static void fault_pins_the_area(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_users(area->si), 1UL,
 				    "rule: a fault pins the area while its read is under way");
 
-	swap_off_start(&off, area);
+	swapoff_start(&off, area);
 	wait_until_begun(test);
 	if (!swap_has(AREA_USERS))
-		swap_off_wait_briefly(&off);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
+		swapoff_wait_briefly(&off);
+	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off),
 			       "rule: swapoff waits for a read under way");
 	fake_disk_release(area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(fault) & VM_FAULT_ERROR, 0U);
-	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends after it");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: and ends after it");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* swapoff waits for whoever has pinned the area, and lets nobody pin it any more. */
@@ -686,39 +683,39 @@ static void pins_are_waited_for(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &device->area);
 	swp_entry_t entry = swap_entry_at(area, 0, 0);
 	struct swap_info_struct *si = area->si;
-	struct swap_off_thread off;
+	struct swapoff_thread off;
 
 	SWAP_REQUIRE(test, AREA_USERS);
 	KUNIT_ASSERT_TRUE(test, swap_pin_area(area));
-	swap_off_start(&off, area);
+	swapoff_start(&off, area);
 	KUNIT_EXPECT_TRUE(test, swap_area_wait_dying(area));
 	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(entry),
 			       "rule: an area that goes off is not pinned");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
+	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off),
 			       "rule: swapoff waits for who has pinned it");
 	swap_unpin_area(si);
-	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends after it");
+	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: and ends after it");
 	expect_nothing_left(test);
 }
 
 /* Writes under way are waited for: the page is used only when it is written. */
 static void writes_are_waited_for(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 2);
-	struct swap_off_thread off;
+	struct swapoff_thread off;
 
 	user_fill(mem, 0, 2);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
 	user_page_out(mem, 0, 2);
 	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
-	swap_off_start(&off, area);
+	swapoff_start(&off, area);
 	wait_until_begun(test);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_off_done(&off),
+	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off),
 			       "rule: swapoff waits for a write under way");
 	fake_disk_release(area->disk);
-	KUNIT_EXPECT_EQ_MSG(test, swap_off_wait(&off), 0, "rule: and ends after it");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: and ends after it");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* nr_rotate_swap counts up and down by what the area was at swapon. */
@@ -768,7 +765,7 @@ SWAP_PARAMS(refusal, refusals);
 static void what_is_not_on_stays_off(struct kunit *test)
 {
 	const struct refusal_param *param = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct swap_area_facts before;
 
 	swap_area_facts(area, &before);
@@ -781,7 +778,7 @@ static void what_is_not_on_stays_off(struct kunit *test)
 
 static void device_that_is_not_on(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD_1);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(fake_disk_path(area->disk)), -EINVAL,
 			    "rule: swapoff of a device that was never on is refused");
@@ -794,7 +791,7 @@ static void device_that_is_not_on(struct kunit *test)
 /* By another name of the same device it is the same area. */
 static void device_by_another_name(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	dev_t dev = disk_devt(fake_disk_gendisk(area->disk));
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(swap_node_new(test, S_IFBLK, dev)), 0,
@@ -806,7 +803,7 @@ static void device_by_another_name(struct kunit *test)
 
 static void swapoff_needs_privilege(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct swap_area_facts before;
 
 	swap_area_facts(area, &before);

@@ -11,8 +11,6 @@
 #include <linux/swab.h>
 #include "swap_fixture.h"
 
-static const struct swap_area_config ssd = { .disk = &FAKE_DISK_SSD };
-
 /*
  * What swapon has allocated by now. A first, refused swapon makes sure that
  * the kernel has its structure of area 0, which it keeps.
@@ -314,7 +312,7 @@ static void every_allocation_may_fail(struct kunit *test)
 /* A header that cannot be read is an error of the device's. */
 static void unreadable_header(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	int allocations = allocations_before(test);
 
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
@@ -367,7 +365,7 @@ static void all_bad_pages_there_can_be(struct kunit *test)
  */
 static void dirty_pages_are_written_first(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 
 	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->base + 5), 0);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:5");
@@ -377,7 +375,7 @@ static void dirty_pages_are_written_first(struct kunit *test)
 
 static void dirty_pages_that_cannot_be_written(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	int allocations = allocations_before(test);
 
 	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->base + 5), 0);
@@ -498,7 +496,7 @@ static void bad_path_is_refused(struct kunit *test)
 /* A flag that swapon does not know is refused, whichever. */
 static void unknown_flags_are_refused(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	int allocations = allocations_before(test), bit;
 
 	for (bit = 0; bit < 32; bit++)
@@ -511,7 +509,7 @@ static void unknown_flags_are_refused(struct kunit *test)
 /* Swap is the administrator's. */
 static void swapon_needs_privilege(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	int allocations = allocations_before(test);
 
 	swap_drop_privilege(test);
@@ -523,7 +521,7 @@ static void swapon_needs_privilege(struct kunit *test)
 /* A device in use for swap is busy, by whatever name; its area stays as it is. */
 static void busy_device_is_refused(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	dev_t dev = disk_devt(fake_disk_gendisk(area->disk));
 	long pages = total_swap_pages;
 
@@ -854,7 +852,7 @@ static void proc_swaps_lists_the_areas(struct kunit *test)
 /* Who polls /proc/swaps is told once of every area that comes or goes. */
 static void proc_swaps_tells_of_changes(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &ssd);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	int event = 0;
 
 	swap_kunit_proc_swaps_changed(&event);

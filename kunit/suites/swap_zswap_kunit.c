@@ -4,7 +4,10 @@
  * copy of a page wins wherever it is.
  */
 #include "swap_fixture.h"
-#include "zswap_devices.h"
+
+static const struct swap_device zswap_devices[] = { SWAP_DEVICES_PLAIN() };
+
+SWAP_PARAMS(zswap_device, zswap_devices);
 
 /* Older pools keep a page until its slot is free, which a fault may not make it. */
 static bool zswap_keeps_loaded(struct swap_area *area)
@@ -26,8 +29,7 @@ static void pool_takes_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPOUT) - out, swap_has(ZSWAP_COUNTED) ? 4UL : 0,
 			    "rule: each page stored counts once in ZSWPOUT");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPIN) - in, swap_has(ZSWAP_COUNTED) ? 4UL : 0,
 			    "rule: each page loaded counts once in ZSWPIN");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_LOAD), 4U);
@@ -43,7 +45,7 @@ static void pool_takes_pages(struct kunit *test)
 /* Switched off it takes nothing more. */
 static void disabled_pool_takes_nothing(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	user_fill(mem, 0, 1);
@@ -63,8 +65,7 @@ static void disabled_pool_serves_what_it_has(struct kunit *test)
 	swap_kunit_set_zswap(false);
 	user_swap_out(mem, 1, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 A0:1 W0:1");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_LOAD), 1U);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 1U);
 }
@@ -77,7 +78,7 @@ static void freed_slot_leaves_the_pool(struct kunit *test)
 
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
 			    "rule: a freed slot leaves nothing in the pool");
 	swap_decisions_skip(test);
@@ -112,7 +113,7 @@ static void page_that_does_not_compress(struct kunit *test)
 			    swap_has(ZSWAP_INCOMPRESSIBLE) ? 1ULL : 0ULL,
 			    "rule: a page kept as it is counts as such while it is in the pool");
 	KUNIT_EXPECT_TRUE_MSG(test, user_noise_intact(mem, 0, 7),
-			      "rule iv: what is read back is what was last written");
+			      "what is read back is what was last written");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(SWAP_ZSWAP_INCOMPRESSIBLE), before,
 			    "rule: a page kept as it is counts as such while it is in the pool");
@@ -124,7 +125,7 @@ static u64 zswap_read_back(struct kunit *test, struct swap_area *area, struct fo
 	swp_entry_t entry = swap_folio_entry(folio);
 	u64 value;
 
-	swap_uncache_folio(folio);
+	swap_folio_cache_del(folio);
 	swap_set_page_cluster(0);
 	folio = swap_read_slot(area, entry);
 	KUNIT_ASSERT_NOT_NULL(test, folio);
@@ -147,7 +148,7 @@ static void second_store_replaces_the_first(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
 			    "rule: the pool has one copy of a slot");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
-			    "rule iv: the newest copy of a page wins");
+			    "the newest copy of a page wins");
 }
 
 /* The pool has a copy, the next version goes to the disk: that one counts. */
@@ -164,7 +165,7 @@ static void newer_copy_on_disk_wins(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
 			    "rule: a copy that is out of date leaves the pool");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
-			    "rule iv: the newest copy of a page wins");
+			    "the newest copy of a page wins");
 }
 
 /* Likewise where the pool refuses the newer version. */
@@ -185,7 +186,7 @@ static void newer_copy_refused_by_the_pool_wins(struct kunit *test)
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_zswap_has(swap_folio_entry(folio)),
 			       "rule: a copy that is out of date leaves the pool");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
-			    "rule iv: the newest copy of a page wins");
+			    "the newest copy of a page wins");
 }
 
 /* Likewise where the newer version is a zero page. */
@@ -200,13 +201,13 @@ static void newer_zero_page_wins(struct kunit *test)
 	swap_folio_fill(folio, 0);
 	swap_write_folio(folio);
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0ULL,
-			    "rule iv: the newest copy of a page wins");
+			    "the newest copy of a page wins");
 }
 
 /* A full pool: pages go to the disk, and come from there. */
 static void full_pool_refuses(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 2);
 
 	swap_kunit_set_zswap(true);
@@ -219,7 +220,7 @@ static void full_pool_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 1U,
 			    "rule: a full pool takes nothing");
 	KUNIT_EXPECT_GE(test, swap_decisions_count(area, SWAP_WRITE), 1U);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A spoilt page is an I/O error, and no data. */
@@ -240,7 +241,7 @@ static void spoilt_page_is_a_bus_error(struct kunit *test)
 			      ret);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
 	SWAP_EXPECT_BIOS(test, area->disk, "");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 }
 
 /* Swapoff has the pages of the pool back in memory, too. */
@@ -254,8 +255,7 @@ static void swapoff_empties_the_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_PRESENT);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 struct zswap_warmth {
@@ -283,7 +283,7 @@ static void load_is_a_stall_for_the_workingset(struct kunit *test)
 	struct user_memory *others = user_memory_new(test, 8);
 	struct user_memory *mem = user_memory_at(test, 0x50000000, 1);
 
-	swap_area_on(test, &zswap_zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
 	swap_kunit_set_zswap(true);
 	/* A page was in use long ago or lately by the measure of what else is. */
 	user_fill(others, 0, 8);
@@ -355,7 +355,7 @@ SWAP_PARAMS(zswap_failure, zswap_failures);
 static void failed_store_uses_the_disk(struct kunit *test)
 {
 	const struct zswap_failure *c = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	bool kept = c->step == SWAP_ZSWAP_COMPRESS && swap_has(ZSWAP_INCOMPRESSIBLE);
 	struct folio *folio = swap_alloc_owned(test);
 	bool counted = !kept && (c->counter != SWAP_ZSWAP_COMPRESS_FAIL ||
@@ -383,13 +383,13 @@ static void failed_store_uses_the_disk(struct kunit *test)
 	swap_rule(test, "a page that zswap does not take is written to the disk");
 	SWAP_EXPECT_DECISIONS(test, area, kept ? "A0:0 S0:0 S0:0" : "A0:0 S0:0 W0:0");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
-			    "rule iv: the newest copy of a page wins");
+			    "the newest copy of a page wins");
 }
 
 /* No memory for an area's tree: either the area is not switched on, or it is without zswap. */
 static void no_memory_for_the_tree(struct kunit *test)
 {
-	struct swap_area *area = swap_area_prepare(test, &zswap_zram);
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 1);
 	int err;
 
@@ -407,7 +407,7 @@ static void no_memory_for_the_tree(struct kunit *test)
 	user_fill(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Pages of the memory are swapped out until the pool takes so much memory. */
@@ -478,14 +478,13 @@ static void full_pool_takes_again_at_the_threshold(struct kunit *test)
 			      "rule: a pool that was not full knows no accept_threshold_percent");
 	swap_kunit_zswap_settle();
 	swap_arm_seams(test);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A spoilt page asked for by readahead alone: it is not there, and the fault does not mind. */
 static void spoilt_neighbour_does_no_harm(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-					      .disk = &FAKE_DISK_SSD });
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 4);
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL);
 
@@ -506,7 +505,7 @@ static void spoilt_neighbour_does_no_harm(struct kunit *test)
 			      "rule: a page that cannot be decompressed stays in the pool");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 1), USER_PAGE_SWAPPED);
 	SWAP_EXPECT_BIOS(test, area->disk, "W0:0 R0:0");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 }
 
 /* Swapoff cannot have a spoilt page in memory: a marker stands for it, and the pool is empty. */
@@ -528,7 +527,7 @@ static void swapoff_marks_a_spoilt_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 	KUNIT_EXPECT_TRUE_MSG(test, user_fault(mem, 1) & VM_FAULT_ERROR,
 			      "rule: what swapoff could not read back is marked as lost");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 }
 
 /* Swapoff of one area leaves the pages of another in the pool. */
@@ -539,7 +538,7 @@ static void swapoff_leaves_the_other_area_alone(struct kunit *test)
 
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 2);
-	b = swap_area_prepare(test, &zswap_zram);
+	b = swap_area_prepare(test, &SWAP_AREA_ZRAM);
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(b, SWAP_FLAG_PREFER | 100), 0);
 	swap_kunit_drain_hints();
 	user_swap_out(mem, 2, 2);
@@ -551,8 +550,7 @@ static void swapoff_leaves_the_other_area_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 2UL,
 			    "rule: swapoff takes this area's pages out of the pool, and no others");
 	KUNIT_EXPECT_TRUE(test, swap_kunit_zswap_has(user_entry(mem, 2)));
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* The parameters, set while the system runs. */
@@ -566,7 +564,7 @@ static void expect_param(struct kunit *test, const char *name, const char *expec
 
 static void switched_on_and_off_while_running(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 3);
 
 	user_fill(mem, 0, 3);
@@ -580,7 +578,7 @@ static void switched_on_and_off_while_running(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, zswap_param_set(test, "enabled", "N"), 0);
 	user_swap_out(mem, 2, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 A0:1 S0:1 A0:2 W0:2");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* The other compressor of the two that the kernels under test have built in. */
@@ -614,11 +612,10 @@ static void compressor_changes_under_stored_pages(struct kunit *test)
 	expect_param(test, "compressor", other);
 	expect_pools(test, 2);
 	user_swap_out(mem, 2, 1);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 	if (!zswap_keeps_loaded(area))
 		expect_pools(test, 1);
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 	expect_pools(test, 1);
 }
 
@@ -640,8 +637,7 @@ static void compressor_changes_back(struct kunit *test)
 	user_swap_out(mem, 2, 2);
 	expect_pools(test, 1);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 4U);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* No such compressor, or the one in use: nothing changes. */
@@ -690,7 +686,7 @@ static void no_memory_for_another_pool(struct kunit *test)
 	user_fill(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* The pool's allocator, where there is a choice. */
@@ -713,8 +709,7 @@ static void allocator_changes_under_stored_pages(struct kunit *test)
 	expect_pools(test, strcmp(before, "zsmalloc") ? 2 : 1);
 	user_swap_out(mem, 2, 2);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 4U);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 static struct kunit_case swap_zswap_cases[] = {

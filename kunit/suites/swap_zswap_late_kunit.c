@@ -6,15 +6,13 @@
 #include <linux/init.h>
 #include "swap_fixture.h"
 
-static const struct swap_area_config late_zram = { .disk = &FAKE_DISK_ZRAM };
-
 /*
  * Until then no page goes to the pool, and a compressor is only noted. It is set up when it is
  * first switched on: with the default compressor, where the one noted is not there.
  */
 static void switched_on_after_boot(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &late_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 3);
 	bool set_up = swap_kunit_zswap_ready();
 	char before[32], now[32];
@@ -44,8 +42,7 @@ static void switched_on_after_boot(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 1U,
 			    "rule: zswap can be switched on after boot");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 1UL);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 static struct kunit_case swap_zswap_late_cases[] = {

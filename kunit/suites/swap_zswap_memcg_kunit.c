@@ -6,13 +6,11 @@
 #include "swap_fixture.h"
 #include <linux/shrinker.h>
 
-static const struct swap_area_config memcg_zram = { .disk = &FAKE_DISK_ZRAM };
-
 /* A cgroup whose pages may leave the pool for no disk: they stay in memory. */
 static void no_writeback_means_no_disk(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 3);
 
 	SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
@@ -25,7 +23,7 @@ static void no_writeback_means_no_disk(struct kunit *test)
 	swap_kunit_zswap_settle();
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_WRITE), 0U,
 			    "rule: memory.zswap.writeback=0 writes nothing to the disk");
-	user_drop_cache(mem, 1, 1);
+	user_reclaim_cached(mem, 1, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule: what may not be written stays in memory");
 	SWAP_EXPECT_BIOS(test, area->disk, "");
@@ -35,7 +33,7 @@ static void no_writeback_means_no_disk(struct kunit *test)
 static void zswap_limit_goes_past_the_pool(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 
 	SWAP_REQUIRE(test, ZSWAP_MEMCG);
@@ -43,14 +41,14 @@ static void zswap_limit_goes_past_the_pool(struct kunit *test)
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A cgroup's share of the pool is full: what comes next makes the disk be used. */
 static void full_share_of_the_pool_uses_the_disk(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, MEMCG_MANY);
 
 	SWAP_REQUIRE(test, ZSWAP_MEMCG);
@@ -64,8 +62,7 @@ static void full_share_of_the_pool_uses_the_disk(struct kunit *test)
 	user_page_out(mem, MEMCG_MANY - 1, 1);
 	KUNIT_EXPECT_GE_MSG(test, swap_decisions_count(area, SWAP_WRITE), 1U,
 			    "rule: the pool takes no more than memory.zswap.max");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A parent without a share of the pool has none for its children. */
@@ -73,7 +70,7 @@ static void zswap_limit_of_the_parent_holds(struct kunit *test)
 {
 	struct memory_cgroup *parent = memory_cgroup_new(test);
 	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 
 	SWAP_REQUIRE(test, ZSWAP_MEMCG);
@@ -88,7 +85,7 @@ static void zswap_limit_of_the_parent_holds(struct kunit *test)
 static void full_share_makes_room(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct mem_cgroup *memcg = memory_cgroup_memcg(cgroup);
 	struct user_memory *mem;
 	unsigned int written;
@@ -112,9 +109,8 @@ static void full_share_makes_room(struct kunit *test)
 			       "rule: the oldest page is written back first, the newest last");
 	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_zswap_has(user_entry(mem, written)),
 			      "rule: the oldest page is written back first, the newest last");
-	user_drop_cache(mem, 0, written);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	user_reclaim_cached(mem, 0, written);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Who of parent and child may write back, and whether the child's pages are then written. */
@@ -138,7 +134,7 @@ static void writing_back_needs_leave(struct kunit *test)
 	const struct writeback_switch *c = swap_param(test);
 	struct memory_cgroup *parent = memory_cgroup_new(test);
 	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct mem_cgroup *memcg = memory_cgroup_memcg(cgroup);
 	struct user_memory *mem;
 
@@ -166,16 +162,15 @@ static void writing_back_needs_leave(struct kunit *test)
 			    "rule: what the pool refuses goes to the disk only with the cgroup's leave");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_has(user_entry(mem, 2)), !c->writes,
 			    "rule: a full pool writes back only with the cgroup's leave");
-	user_drop_cache(mem, 0, 5);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	user_reclaim_cached(mem, 0, 5);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Kept as it is a page saves no memory: without leave to write it back it is not taken. */
 static void incompressible_page_needs_the_disk(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_COMPRESS_FAIL);
 
@@ -200,7 +195,7 @@ static int no_memory_for_a_list(enum swap_zswap_step step)
 static void no_memory_for_the_cgroups_list(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
@@ -220,7 +215,7 @@ static void cgroup_counts_its_pages_of_the_pool(struct kunit *test)
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
-	swap_area_on(test, &memcg_zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_charged(test, cgroup, 3 * MEMCG_MANY);
 	user_mix(mem, 0, 3 * MEMCG_MANY);
 	swap_kunit_set_zswap(true);
@@ -237,7 +232,7 @@ static void cgroup_counts_its_pages_of_the_pool(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "zswpwb"),
 				    (long)MEMCG_MANY,
 				    "rule: pages written back are counted for their cgroup");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "zswpin"),
 			    (long)MEMCG_MANY, "rule: pages loaded are counted for their cgroup");
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "zswapped"), 0L,
@@ -262,7 +257,7 @@ static bool removal_took_effect(unsigned long nr)
 static void removed_cgroup_leaves_its_pages_to_the_parent(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct mem_cgroup *memcg = memory_cgroup_memcg(cgroup);
 	struct user_memory *mem;
 
@@ -280,9 +275,8 @@ static void removed_cgroup_leaves_its_pages_to_the_parent(struct kunit *test)
 			      "rule: pages of a cgroup that was removed are the parent's to write back");
 	swap_rule(test, "pages of a cgroup that was removed are the parent's to write back");
 	SWAP_EXPECT_DECISIONS(test, area, "W0:0+2");
-	user_drop_cache(mem, 0, 4);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	user_reclaim_cached(mem, 0, 4);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /*
@@ -297,7 +291,7 @@ static void removed_cgroup_is_not_shrunk_next(struct kunit *test)
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
-	swap_area_on(test, &memcg_zram);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_charged(test, cgroup, 3);
 	user_mix(mem, 0, 3);
 	swap_kunit_set_zswap(true);
@@ -328,7 +322,7 @@ static int drop_caches(struct memory_cgroup *cgroup)
 static void reclaim_goes_to_the_pool(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &memcg_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem;
 	unsigned long stored;
 	unsigned int times;
@@ -351,9 +345,8 @@ static void reclaim_goes_to_the_pool(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, drop_caches(cgroup), 0);
 	KUNIT_EXPECT_LT_MSG(test, swap_kunit_zswap_stored(), stored / 2,
 			    "rule: shrinking all caches writes the pool back");
-	user_drop_cache(mem, 0, 2 * MEMCG_MANY);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	user_reclaim_cached(mem, 0, 2 * MEMCG_MANY);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 static struct kunit_case swap_zswap_memcg_cases[] = {

@@ -14,10 +14,6 @@
 #define SWAPIN_NEW	"every folio read from the device counts"
 #define SWAPIN_OLD	"only the page the fault is for counts"
 
-static const struct swap_area_config swapin_ssd = { .disk = &FAKE_DISK_SSD };
-static const struct swap_area_config swapin_zram = { .disk = &FAKE_DISK_ZRAM };
-static const struct swap_area_config swapin_hdd = { .disk = &FAKE_DISK_HDD };
-
 /* Memory of a cgroup of its own, where there are cgroups. */
 static struct user_memory *swapin_memory(struct kunit *test, unsigned long start,
 					 unsigned int pages, struct mem_cgroup **memcg)
@@ -105,7 +101,7 @@ static void vma_window_counts(struct kunit *test)
 	const struct swapin *c = swap_param(test);
 	struct mem_cgroup *memcg;
 	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 8, &memcg);
-	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	long before;
 
 	swapin_swap_out(mem, area, c->where);
@@ -121,7 +117,7 @@ static void cluster_window_counts(struct kunit *test)
 	const struct swapin *c = swap_param(test);
 	struct mem_cgroup *memcg;
 	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 8, &memcg);
-	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	long before;
 
 	swapin_swap_out(mem, area, c->where);
@@ -141,16 +137,16 @@ struct swapin_alone {
 };
 
 static const struct swapin_alone swapins_alone[] = {
-	{ "ssd, disk", &swapin_ssd, "D", true, true },
-	{ "ssd, pool", &swapin_ssd, "P", false, true },
-	{ "ssd, zero", &swapin_ssd, "Z", false, true },
-	{ "ssd, cache", &swapin_ssd, "C", false, false },
-	{ "hdd, disk", &swapin_hdd, "D", true, true },
-	{ "hdd, pool", &swapin_hdd, "P", false, true },
-	{ "hdd, zero", &swapin_hdd, "Z", false, true },
-	{ "zram, disk", &swapin_zram, "D", true, false },
-	{ "zram, pool", &swapin_zram, "P", false, false },
-	{ "zram, zero", &swapin_zram, "Z", false, false },
+	{ "ssd, disk", &SWAP_AREA_SSD, "D", true, true },
+	{ "ssd, pool", &SWAP_AREA_SSD, "P", false, true },
+	{ "ssd, zero", &SWAP_AREA_SSD, "Z", false, true },
+	{ "ssd, cache", &SWAP_AREA_SSD, "C", false, false },
+	{ "hdd, disk", &SWAP_AREA_HDD, "D", true, true },
+	{ "hdd, pool", &SWAP_AREA_HDD, "P", false, true },
+	{ "hdd, zero", &SWAP_AREA_HDD, "Z", false, true },
+	{ "zram, disk", &SWAP_AREA_ZRAM, "D", true, false },
+	{ "zram, pool", &SWAP_AREA_ZRAM, "P", false, false },
+	{ "zram, zero", &SWAP_AREA_ZRAM, "Z", false, false },
 };
 
 SWAP_PARAMS(swapin_alone, swapins_alone);
@@ -181,7 +177,7 @@ static void failed_read_counts(struct kunit *test)
 {
 	struct mem_cgroup *memcg;
 	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 1, &memcg);
-	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	long before;
 
 	swap_case_of(test)->data_lost = true;
@@ -192,7 +188,7 @@ static void failed_read_counts(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, 1L,
 			    "rule: a read counts when it is asked for");
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 }
 
 /* Swapoff reads page by page, each for itself. */
@@ -200,7 +196,7 @@ static void swapoff_counts(struct kunit *test)
 {
 	struct mem_cgroup *memcg;
 	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 4, &memcg);
-	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	long before;
 
 	swapin_swap_out(mem, area, "DDDD");
@@ -223,7 +219,7 @@ static void neighbour_counts_for_its_own_cgroup(struct kunit *test)
 		kunit_skip(test, "CONFIG_MEMCG is not set");
 	mem = swapin_memory(test, SWAPIN_START, 1, &of_mem);
 	other = swapin_memory(test, SWAPIN_START + 0x10000000, 3, &of_other);
-	area = swap_area_on(test, &swapin_ssd);
+	area = swap_area_on(test, &SWAP_AREA_SSD);
 	swapin_swap_out(mem, area, "D");
 	swapin_swap_out(other, area, "DDD");
 	before = swap_kunit_disk_swapins(of_mem);
@@ -286,7 +282,7 @@ SWAP_PARAMS(protection, protections);
 static void reads_protect_the_pool(struct kunit *test)
 {
 	const struct protection *c = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	unsigned long all, made_good = min_t(unsigned int, c->reads, POOL_PAGES), later;
 	struct mem_cgroup *memcg;
 	struct user_memory *mem = pool_and_disk(test, area, c->reads, &memcg);
@@ -317,7 +313,7 @@ static void reads_protect_the_pool(struct kunit *test)
 /* A window read from the disk, then the shrinker: the fewer it writes, the more count. */
 static void window_protects_the_pool(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct mem_cgroup *memcg;
 	struct user_memory *mem = pool_and_disk(test, area, 8, &memcg);
 	unsigned long all = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL), nr;
@@ -339,7 +335,7 @@ static void window_protects_the_pool(struct kunit *test)
 /* Pages that the pool itself serves are no reason to spare others. */
 static void pool_hits_protect_nothing(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &swapin_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct mem_cgroup *memcg;
 	struct user_memory *mem = pool_and_disk(test, area, 0, &memcg);
 	const unsigned int left = POOL_PAGES - 4;

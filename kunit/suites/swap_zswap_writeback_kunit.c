@@ -3,10 +3,11 @@
  * zswap.c: what leaves the pool for the disk, in which order, and what does not.
  */
 #include "swap_fixture.h"
-#include "zswap_devices.h"
 #include <linux/shrinker.h>
 
-static const struct swap_area_config zswap_ssd = { .disk = &FAKE_DISK_SSD };
+static const struct swap_device zswap_devices[] = { SWAP_DEVICES_PLAIN() };
+
+SWAP_PARAMS(zswap_device, zswap_devices);
 
 /* Pages of the pool, no longer new where that matters. */
 static struct user_memory *zswap_old_pages(struct kunit *test, unsigned int nr)
@@ -51,9 +52,8 @@ static void old_pages_are_written_back(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPWB) - back,
 			    swap_has(ZSWAP_WRITEBACK_COUNTED) ? 3UL : 0UL,
 			    "rule: each page written back counts once in ZSWPWB");
-	user_drop_cache(mem, 0, 3);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	user_reclaim_cached(mem, 0, 3);
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 3U);
 }
 
@@ -78,9 +78,9 @@ static bool slot_changes_hands(void)
 	reused_by = NULL;
 	if (mem) {
 		swap_kunit_set_zswap(reused_in_pool);
-		user_memory_drop(reused_from);
+		user_memory_exit(reused_from);
 		user_page_out(mem, 0, 1);
-		user_drop_cache(mem, 0, 1);
+		user_reclaim_cached(mem, 0, 1);
 	}
 	return false;
 }
@@ -115,14 +115,13 @@ static void reused_slot_is_not_written_back(struct kunit *test)
 	if (!reuse->pool)
 		KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_WRITE), 1U,
 				    "rule: a page whose slot was reused is not written back");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* Writing back to a disk that fails: the page stays in memory. */
 static void failed_write_back_costs_no_data(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	swap_kunit_set_zswap(true);
@@ -133,10 +132,10 @@ static void failed_write_back_costs_no_data(struct kunit *test)
 	swap_kunit_zswap_write_back(1);
 	swap_kunit_zswap_write_back(1);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
-	user_drop_cache(mem, 0, 1);
+	user_reclaim_cached(mem, 0, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 0),
 			      "rule: a page that could not be written stays in memory");
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* A page somebody has in the swap cache is not written back from the pool. */
@@ -157,7 +156,7 @@ static void cached_page_is_not_written_back(struct kunit *test)
 /* Looked at one by one: the oldest goes first, and a page stored since then is not yet due. */
 static void oldest_page_goes_first(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = zswap_old_pages(test, 4);
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
@@ -200,7 +199,7 @@ SWAP_PARAMS(zswap_lack, zswap_lacks);
 static void no_memory_to_write_back(struct kunit *test)
 {
 	const struct zswap_lack *lack = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = zswap_old_pages(test, 1);
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_RECLAIM_FAIL);
 	u64 written = swap_kunit_zswap_counter(SWAP_ZSWAP_WRITTEN_BACK);
@@ -224,7 +223,7 @@ static void no_memory_to_write_back(struct kunit *test)
 /* A spoilt page is not written over what the disk has. */
 static void spoilt_page_is_not_written_back(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_ssd);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem;
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL);
 
@@ -240,13 +239,13 @@ static void spoilt_page_is_not_written_back(struct kunit *test)
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
 			       "rule: a page that cannot be decompressed is not in the swap cache");
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
-	user_memory_drop(mem);
+	user_memory_exit(mem);
 }
 
 /* A page that is kept as it is goes to the disk as it is. */
 static void incompressible_page_is_written_back(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	SWAP_REQUIRE(test, ZSWAP_INCOMPRESSIBLE);
@@ -259,9 +258,9 @@ static void incompressible_page_is_written_back(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 W0:0");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(SWAP_ZSWAP_INCOMPRESSIBLE), 0ULL,
 			    "rule: a page kept as it is counts as such while it is in the pool");
-	user_drop_cache(mem, 0, 1);
+	user_reclaim_cached(mem, 0, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_noise_intact(mem, 0, 9),
-			      "rule iv: what is read back is what was last written");
+			      "what is read back is what was last written");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 1U);
 }
 
@@ -271,7 +270,7 @@ static void incompressible_page_is_written_back(struct kunit *test)
  */
 static void shrinker_stops_at_a_cached_page(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct folio *folio = swap_alloc_owned(test);
 	struct user_memory *mem;
 
@@ -288,13 +287,13 @@ static void shrinker_stops_at_a_cached_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(NULL, 4), SHRINK_STOP);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* What the shrinker is told to look at it writes back, where it may at all. */
 static void shrinker_writes_what_it_looks_at(struct kunit *test)
 {
-	struct swap_area *area = swap_area_on(test, &zswap_zram);
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
@@ -309,8 +308,8 @@ static void shrinker_writes_what_it_looks_at(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(NULL, 3), 1UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrink(NULL, 3), SHRINK_STOP,
 			    "rule: a shrinker that finds nothing says so");
-	user_drop_cache(mem, 0, 4);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem));
+	user_reclaim_cached(mem, 0, 4);
+	USER_EXPECT_INTACT(test, mem);
 }
 
 /* One limit hit after the other, until the worker has the pool small enough. */
@@ -355,8 +354,7 @@ static void full_pool_is_written_back_to_the_threshold(struct kunit *test)
 			       "rule: the oldest page is written back first, the newest last");
 	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_zswap_has(user_entry(mem, page - 1)),
 			      "rule: the oldest page is written back first, the newest last");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule iv: what is read back is what was last written");
+	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_GT(test, swap_decisions_count(area, SWAP_READ), 0U);
 }
 

@@ -40,7 +40,7 @@ P3 = r"(?s)if \(si->flags & SWP_PAGE_DISCARD\)(.*?)if \(!\(si->flags & SWP_PAGE_
 NEWEST = (
     PastBug("A10 full cluster is on no list after a reclaim that freed nothing", "mm/swapfile.c",
             r"if \(ci->flags == CLUSTER_FLAG_NONE\)\s*relocate_cluster\(si, ci\);", "",
-            r"rule i\b", after=r"\nstatic void swap_reclaim_full_clusters"),
+            r"on the list its flag names", after=r"\nstatic void swap_reclaim_full_clusters"),
     PastBug("A14 allocation from an area on its way out", "mm/swapfile.c",
             r"if \(!\(si->flags & SWP_WRITEOK\)\)\s*return false;", "",
             r"failed +swap_\w+\.", after=r"\nstatic bool __swap_cluster_alloc_entries"),
@@ -49,7 +49,7 @@ NEWEST = (
     PastBug("A19 failed charge leaves nr_swap_pages too high", "mm/swapfile.c",
             r"(?s)\n\tatomic_long_sub\(nr_entries, &nr_swap_pages\);(.*?\nint folio_alloc_swap\(.*?)"
             r"(\n\treturn 0;\n\})",
-            r"\1\n\tatomic_long_sub(size, &nr_swap_pages);\2", r"rule ii\b"),
+            r"\1\n\tatomic_long_sub(size, &nr_swap_pages);\2", r"nr_swap_pages is what"),
     PastBug("A22 refused swapon leaks its clusters", "mm/swapfile.c",
             r"free_swap_cluster_info\(cluster_info, maxpages\);", "",
             r"failed +swap_swapon\.", after=r"\nstatic int setup_swap_clusters_info"),
