@@ -25,9 +25,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Mapping
 
-from . import commands, deps, toolchain
-from .errors import SwapKunitError
-from .layout import disk_free
+from .base import commands, deps, toolchain
+from .base.errors import SwapKunitError
+from .base.layout import disk_free
 
 GB = 1 << 30
 PROGRAM = {"bwrap": "bubblewrap", "prlimit": "util-linux"}

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from swapkunit import commands
+from swapkunit.base import commands
 
 TESTS = Path(__file__).resolve().parent
 REPO = TESTS.parent

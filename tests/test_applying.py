@@ -6,9 +6,10 @@ import subprocess
 import sys
 import unittest
 
-from swapkunit import applying, presubmit_steps, series
-from swapkunit.applying import Applied, Failed
-from swapkunit.errors import SwapKunitError
+from swapkunit.series import applying, series
+from swapkunit.presubmit import steps as presubmit_steps
+from swapkunit.series.applying import Applied, Failed
+from swapkunit.base.errors import SwapKunitError
 
 from .support import REPO, Scratch, fingerprint, git, make_kernel, write
 from .test_series import SWAPFILE, repository
@@ -287,7 +288,7 @@ class Bases(Applying):
             applying.base_of(self.top / "partial", None, "origin/master~1..origin/master")
 
     def test_another_process_at_work_on_another_base(self) -> None:
-        code = ("import sys; from pathlib import Path; from swapkunit import applying\n"
+        code = ("import sys; from pathlib import Path; from swapkunit.series import applying\n"
                 f"base = applying.base_of(Path({str(self.kernel)!r}), None, sys.argv[1])\n"
                 "print('held', flush=True); sys.stdin.read()")
         holder = subprocess.Popen([sys.executable, "-c", code, "master~1..master"], cwd=REPO, text=True,

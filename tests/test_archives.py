@@ -13,7 +13,7 @@ import sys
 import unittest
 from email.message import EmailMessage
 
-from swapkunit import series
+from swapkunit.series import series
 
 from .support import REPO, git
 from .test_series import FIRST, SECOND, Reading
@@ -168,7 +168,7 @@ class Strange(Reading):
             series.read_inputs([self.top / "pipe"], self.work)
 
     def test_pipe_of_a_shell(self) -> None:
-        code = ("import sys; from pathlib import Path; from swapkunit import series\n"
+        code = ("import sys; from pathlib import Path; from swapkunit.series import series\n"
                 "print(len(series.read_inputs([Path(sys.argv[2])], Path(sys.argv[1])).patches))")
         (self.top / "mbox").write_text("".join(self.mails))
         done = subprocess.run(["bash", "-c", '"$0" -c "$1" "$2" <(cat "$3")', sys.executable, code, self.work,

@@ -11,10 +11,11 @@ import sys
 import unittest
 from unittest import mock
 
-from swapkunit import b4, cli
-from swapkunit.errors import SwapKunitError, UntestableKernel, UnusableInput
-from swapkunit.presubmit import CheckRequest
-from swapkunit.presubmit_report import FAIL, PASS, WARN, PatchReport, PresubmitReport, Step
+from swapkunit.presubmit import b4
+from swapkunit.cli import main as cli
+from swapkunit.base.errors import SwapKunitError, UntestableKernel, UnusableInput
+from swapkunit.presubmit.check import CheckRequest
+from swapkunit.presubmit.report import FAIL, PASS, WARN, PatchReport, PresubmitReport, Step
 
 from .support import REPO, Scratch, git, write
 from .test_series import FIRST, SECOND, repository
@@ -44,7 +45,7 @@ class Check(Scratch):
         """What b4-check prints for mail, run at the top of the tree."""
         git(self.kernel, "checkout", "-q", branch)
         args = cli.make_parser().parse_args(["b4-check", "--ksrc", str(self.kernel), *words])
-        with mock.patch("swapkunit.presubmit.check", self.check):
+        with mock.patch("swapkunit.presubmit.check.check", self.check):
             return b4.answer(args, io.BytesIO(mail.encode()))
 
     def sha(self, name: str) -> str:
@@ -95,13 +96,13 @@ class Answers(Check):
         found = json.loads(self.ask("hello"))
         self.assertEqual(found, [])
         self.assertIn("nothing on stdin", json.loads(self.ask(""))[0]["summary"])
-        with mock.patch("swapkunit.b4.LARGEST", 100):
+        with mock.patch("swapkunit.presubmit.b4.LARGEST", 100):
             self.assertIn("it has more than", json.loads(self.ask(self.second))[0]["summary"])
         refused = json.loads(self.ask(self.second.replace("b/mm/swapfile.c", "b/../swapfile.c")))[0]
         self.assertEqual((refused["status"], refused["summary"][:6]), ("fail", "refuse"))
 
     def test_nothing_else_on_either_stream(self) -> None:
-        code = ("import os, sys; from swapkunit import b4\n"
+        code = ("import os, sys; from swapkunit.presubmit import b4\n"
                 "with b4.aside() as tell:\n"
                 "    print('noise'); os.write(1, b'noise'); os.write(2, b'noise'); tell('answer')\n")
         done = subprocess.run([sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=True)

@@ -13,10 +13,11 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import build, commands, deps, layout as layouts, tree
-from swapkunit.errors import SwapKunitError, UntestableKernel, explained
-from swapkunit.layout import Layout, default_out
-from swapkunit.kernel import Kernel
+from swapkunit.build import build, overlay as tree
+from swapkunit.base import commands, deps, layout as layouts
+from swapkunit.base.errors import SwapKunitError, UntestableKernel, explained
+from swapkunit.base.layout import Layout, default_out
+from swapkunit.base.kernel import Kernel
 
 from .support import MAKEFILE, REPO, Scratch, make_kernel, write
 
@@ -121,7 +122,7 @@ class Disk(Scratch):
         full, other = "ld: final link failed: No space left on device\n", "x.c:1: error: y\n"
         for output, free, code in ((full, 1 << 20, 2), (full, 900 << 20, 2), (other, 1 << 10, 2), (other, 900 << 20, 125),
                                    (full, 9 << 30, 125)):     # anybody can print that
-            with mock.patch("sys.stderr"), mock.patch("swapkunit.layout.disk_free", return_value=free), \
+            with mock.patch("sys.stderr"), mock.patch("swapkunit.base.layout.disk_free", return_value=free), \
                     self.assertRaises(SwapKunitError) as seen:
                 build.check_build(layout, commands.Finished(2, output))
             self.assertEqual(seen.exception.code, code)
@@ -129,13 +130,13 @@ class Disk(Scratch):
 
     def test_whatever_is_written(self) -> None:
         with self.assertRaisesRegex(SwapKunitError, f"the disk of {self.top} is full"), \
-                mock.patch("swapkunit.layout.disk_free", return_value=0), Layout(self.top).lock():
+                mock.patch("swapkunit.base.layout.disk_free", return_value=0), Layout(self.top).lock():
             raise OSError(errno.ENOSPC, "No space left on device")
         with self.assertRaises(OSError), Layout(self.top).lock(), open("/dev/full", "w", encoding="ascii") as file:
             file.write("x")
 
     def test_where_programs_print(self) -> None:
-        with mock.patch("swapkunit.commands.disk_free", return_value=0):
+        with mock.patch("swapkunit.base.commands.disk_free", return_value=0):
             self.assertEqual(commands.run(["true"]).status, 0)
             with self.assertRaises(OSError) as seen:
                 commands.run(["false"])
@@ -195,7 +196,7 @@ class Packages(unittest.TestCase):
                 mock.patch("sys.stdin.isatty", return_value=terminal, create=True), \
                 mock.patch("sys.stdout.isatty", return_value=terminal, create=True), \
                 mock.patch("builtins.input", return_value=answer), \
-                mock.patch("swapkunit.deps.apt_install") as install:
+                mock.patch("swapkunit.base.deps.apt_install") as install:
             deps.require(self.LACKING)
         return install
 
@@ -208,7 +209,7 @@ class Packages(unittest.TestCase):
 
     def test_installed_and_still_not_found(self) -> None:
         with mock.patch("os.geteuid", return_value=0), mock.patch("subprocess.run") as run, \
-                mock.patch("sys.stdin.isatty", return_value=False), mock.patch("swapkunit.commands.show"), \
+                mock.patch("sys.stdin.isatty", return_value=False), mock.patch("swapkunit.base.commands.show"), \
                 self.assertRaisesRegex(SwapKunitError, "nosuch is installed, and still there is no no-such-program"):
             run.return_value.returncode = 0
             deps.require(self.LACKING)
@@ -235,7 +236,7 @@ class Places(unittest.TestCase):
 
     def test_clone_in_a_path_with_a_space(self) -> None:
         kernel = Kernel(Path("/c/linux"), "7.3.4", "Debian", False)
-        with mock.patch("swapkunit.layout.REPO", Path("/home/me/my clone")):
+        with mock.patch("swapkunit.base.layout.REPO", Path("/home/me/my clone")):
             self.assertNotIn(" ", str(default_out(kernel, [])))
 
 

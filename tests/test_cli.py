@@ -12,9 +12,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit.errors import SwapKunitError
-from swapkunit.kernel import examine
-from swapkunit.verbs import closing_counts, unittest_counts
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.kernel import examine
+from swapkunit.cli.verbs import closing_counts, unittest_counts
 
 from .support import REPO, Scratch, fingerprint, git, make_kernel, write
 
@@ -232,7 +232,7 @@ class Locking(CommandLine):
     """Two runs in one output directory."""
 
     def test_second_run_names_the_first(self) -> None:
-        code = ("import sys; from pathlib import Path; from swapkunit.layout import Layout\n"
+        code = ("import sys; from pathlib import Path; from swapkunit.base.layout import Layout\n"
                 f"with Layout(Path({str(self.out)!r})).lock(): print('held', flush=True); sys.stdin.read()")
         holder = subprocess.Popen([sys.executable, "-c", code], cwd=REPO, stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, text=True)

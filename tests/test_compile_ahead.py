@@ -7,11 +7,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swapkunit.compile_ahead import Ahead, Task
-from swapkunit.compile_checks import FORMAT
-from swapkunit.errors import SwapKunitError
-from swapkunit.presubmit_report import PASS, Step
-from swapkunit.presubmit_store import Store, key
+from swapkunit.presubmit.compile_ahead import Ahead, Task
+from swapkunit.presubmit.compile import FORMAT
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.presubmit.report import PASS, Step
+from swapkunit.presubmit.store import Store, key
 
 from .support import Scratch
 

@@ -9,12 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from swapkunit import changed_lines, compile_checks as checks
-from swapkunit.compile_checks import CONFIGURATIONS, ODD, PLAIN, SPARSE, W1, Checks, Ready
-from swapkunit.kernel import examine
-from swapkunit.presubmit_report import FAIL, PASS, SKIP, WARN
-from swapkunit.presubmit_store import Store
-from swapkunit.session import Request
+from swapkunit.presubmit import lines as changed_lines, compile as checks
+from swapkunit.presubmit.compile import CONFIGURATIONS, ODD, PLAIN, SPARSE, W1, Checks, Ready
+from swapkunit.base.kernel import examine
+from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN
+from swapkunit.presubmit.store import Store
+from swapkunit.run.session import Request
 
 from .support import MAKEFILE, Scratch, git, make_kernel, write
 

@@ -14,11 +14,12 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import counters, coverage, coverage_verbs, covers, deps, floors, lcov
-from swapkunit.cli import main
-from swapkunit.counters import FileCounts, Tools, watched_name
-from swapkunit.coverage import Gap, Places, Ratio
-from swapkunit.errors import SwapKunitError
+from swapkunit.coverage import counters, report as coverage, measure as coverage_verbs, covers, floors, lcov
+from swapkunit.base import deps
+from swapkunit.cli.main import main
+from swapkunit.coverage.counters import FileCounts, Tools, watched_name
+from swapkunit.coverage.report import Gap, Places, Ratio
+from swapkunit.base.errors import SwapKunitError
 
 from .support import REPO, Scratch, write
 

@@ -8,12 +8,13 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from swapkunit import decisions_text, decisions_verb, results
-from swapkunit.decisions import Difference, Recorded, compare, load
-from swapkunit.errors import SwapKunitError
-from swapkunit.layout import Layout
-from swapkunit.notation import parse_log
-from swapkunit.results import FAIL, PASS, SKIPPED, Leaf
+from swapkunit.decisions import text as decisions_text, sides as decisions_verb
+from swapkunit.run import results
+from swapkunit.decisions.diff import Difference, Recorded, compare, load
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.layout import Layout
+from swapkunit.decisions.notation import parse_log
+from swapkunit.run.results import FAIL, PASS, SKIPPED, Leaf
 
 from .support import REPO, Scratch, make_kernel, write
 

@@ -6,10 +6,10 @@ import re
 import unittest
 from xml.etree import ElementTree
 
-from swapkunit import decisions_page, slot_map, svg, windows
-from swapkunit.decisions import compare
-from swapkunit.notation import Scenario, parse
-from swapkunit.results import FAIL, SKIPPED, Leaf
+from swapkunit.decisions import page as decisions_page, slot_map, svg, windows
+from swapkunit.decisions.diff import compare
+from swapkunit.decisions.notation import Scenario, parse
+from swapkunit.run.results import FAIL, SKIPPED, Leaf
 
 from .test_decisions import difference_of, run_of
 

@@ -9,13 +9,14 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from swapkunit import fragmentation as bench, run
-from swapkunit.fragmentation import Column
-from swapkunit.decisions_verb import Side
-from swapkunit.errors import SwapKunitError
-from swapkunit.kernel import Kernel
-from swapkunit.ktap import Case, Suite
-from swapkunit.run import Results
+from swapkunit.decisions import fragmentation as bench
+from swapkunit.run import runner as run
+from swapkunit.decisions.fragmentation import Column
+from swapkunit.decisions.sides import Side
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.kernel import Kernel
+from swapkunit.run.console import Case, Suite
+from swapkunit.run.runner import Results
 
 from .support import REPO
 

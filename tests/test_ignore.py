@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from swapkunit.ignore import parse_ignore_file
+from swapkunit.build.ignore import parse_ignore_file
 
 
 class Patterns(unittest.TestCase):

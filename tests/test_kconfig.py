@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import unittest
 
-from swapkunit import kconfig
-from swapkunit.errors import SwapKunitError
-from swapkunit.fragments import KunitConfig, find, gather, unmet
+from swapkunit.build import kconfig
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.build.fragments import KunitConfig, find, gather, unmet
 
 from .support import Scratch, write
 

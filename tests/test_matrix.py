@@ -12,10 +12,10 @@ import time
 import unittest
 from pathlib import Path
 
-from swapkunit import matrix, results
-from swapkunit.errors import SwapKunitError
-from swapkunit.kernel import Kernel
-from swapkunit.matrix import Cell
+from swapkunit.run import matrix, results
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.kernel import Kernel
+from swapkunit.run.matrix import Cell
 
 from .support import MAKEFILE, REPO, Scratch, make_kernel, processes_with, write
 

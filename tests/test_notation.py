@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from swapkunit.notation import (ALLOCATION, IO, READAHEAD, Area, Decision, Fault, Lists, Rule, Scenario, parse,
-                                parse_log, parse_word)
+from swapkunit.decisions.notation import (ALLOCATION, IO, READAHEAD, Area, Decision, Fault, Lists, Rule, Scenario, parse, parse_log, parse_word)
 
 # One word of each form that kunit/fixture/decisions.h documents, as the suite swap_fixture has them.
 WORDS = """A0:5 F1:2 D1:2 S1:2 L1:2 A0:5+3 R0:5+8 A2:5.. D2:* A0:16^4 A0:16^4x2 R0:18+8!20 R0:5x R0:0!0x

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import patches
-from swapkunit.errors import SwapKunitError
-from swapkunit.patches import DoesNotApply
-from swapkunit.tree import STALE, Overlay
+from swapkunit.build import patches
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.build.patches import DoesNotApply
+from swapkunit.build.overlay import STALE, Overlay
 
 from .support import fingerprint, write
 from .test_tree import OverlayCase

@@ -10,9 +10,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import presence, source
-from swapkunit.errors import SwapKunitError
-from swapkunit.kernel import Kernel
+from swapkunit.run import mechanisms as presence
+from swapkunit.source import kernels as source
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.kernel import Kernel
 
 from .support import REPO, Scratch, make_kernel, write
 
@@ -44,7 +45,7 @@ class Presence(Scratch):
     def known(self, **mechanisms: list[str]) -> object:
         """kernels.toml with these mechanisms, series 7 written as s7."""
         by_series = {name[1:].replace("_", "."): names for name, names in mechanisms.items()}
-        return mock.patch("swapkunit.source.known_kernels",
+        return mock.patch("swapkunit.source.kernels.known_kernels",
                           return_value=source.Known("7", [], {}, by_series))
 
     def test_table(self) -> None:

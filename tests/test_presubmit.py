@@ -14,19 +14,20 @@ from pathlib import Path
 from unittest import mock
 from xml.etree import ElementTree
 
-from swapkunit import sandbox as boxes, presubmit_html, presubmit_report as reports, presubmit_steps as steps
-from swapkunit.applying import Applied
-from swapkunit.bench import Bench, Tested
-from swapkunit.build import not_ours
-from swapkunit.errors import SwapKunitError
-from swapkunit.presubmit import CheckRequest, check
-from swapkunit.presubmit_progress import Progress
-from swapkunit.presubmit_report import FAIL, PASS, SKIP, WARN, PatchReport, PresubmitReport, Step
-from swapkunit.presubmit_store import Store, identity_of_kernel
-from swapkunit.kernel import Kernel
-from swapkunit.results import Leaf
-from swapkunit.session import Request
-from swapkunit.series import Patch
+from swapkunit import sandbox as boxes
+from swapkunit.presubmit import page as presubmit_html, report as reports, steps
+from swapkunit.series.applying import Applied
+from swapkunit.presubmit.testbed import Bench, Tested
+from swapkunit.build.build import not_ours
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.presubmit.check import CheckRequest, check
+from swapkunit.presubmit.progress import Progress
+from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN, PatchReport, PresubmitReport, Step
+from swapkunit.presubmit.store import Store, identity_of_kernel
+from swapkunit.base.kernel import Kernel
+from swapkunit.run.results import Leaf
+from swapkunit.run.session import Request
+from swapkunit.series.series import Patch
 
 from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with, write
 

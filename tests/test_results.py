@@ -8,14 +8,14 @@ import unittest
 from pathlib import Path
 from xml.etree import ElementTree
 
-from swapkunit import known_bugs, results
-from swapkunit.errors import SwapKunitError
-from swapkunit.known_bugs import KnownBug
-from swapkunit.kernel import Kernel
-from swapkunit.ktap import Case, Suite
-from swapkunit.layout import Layout
-from swapkunit.results import FAIL, PASS, SKIPPED, Leaf
-from swapkunit.run import Results
+from swapkunit.run import known_bugs, results
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.run.known_bugs import KnownBug
+from swapkunit.base.kernel import Kernel
+from swapkunit.run.console import Case, Suite
+from swapkunit.base.layout import Layout
+from swapkunit.run.results import FAIL, PASS, SKIPPED, Leaf
+from swapkunit.run.runner import Results
 
 from .support import Scratch, make_kernel, write
 

@@ -14,12 +14,12 @@ import time
 import unittest
 from pathlib import Path
 
-from swapkunit import run
-from swapkunit.errors import WRONG_USE, SwapKunitError, UntestableKernel
-from swapkunit.ktap import AFTER_LAST, REPORT, WHOLE, Case, Console, alike, join
-from swapkunit.layout import Layout
-from swapkunit.run import RunOptions
-from swapkunit.uml import kernel_arguments, memory_bytes
+from swapkunit.run import runner as run
+from swapkunit.base.errors import WRONG_USE, SwapKunitError, UntestableKernel
+from swapkunit.run.console import AFTER_LAST, REPORT, WHOLE, Case, Console, alike, join
+from swapkunit.base.layout import Layout
+from swapkunit.run.runner import RunOptions
+from swapkunit.run.uml import kernel_arguments, memory_bytes
 
 from .support import MAKEFILE, REPO, TESTS, Scratch, make_kernel, processes_with, write
 
@@ -346,7 +346,7 @@ class Stopping(RunCase):
                 (self.layout.out / f"logs/{name}.log").unlink()
 
     def test_interrupt_is_put_off(self) -> None:
-        code = ("import os, signal\nfrom swapkunit import interrupts\ninterrupts.catch()\ndone = []\n"
+        code = ("import os, signal\nfrom swapkunit.base import interrupts\ninterrupts.catch()\ndone = []\n"
                 "try:\n    with interrupts.held():\n        os.kill(os.getpid(), signal.SIGTERM)\n"
                 "        done.append('held')\n    done.append('not reached')\n"
                 "except KeyboardInterrupt:\n    os.kill(os.getpid(), signal.SIGINT)\n"

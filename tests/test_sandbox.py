@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import commands, sandbox
-from swapkunit.errors import SwapKunitError
+from swapkunit.base import commands
+from swapkunit import sandbox
+from swapkunit.base.errors import SwapKunitError
 from swapkunit.sandbox import Limits, Sandbox
 
 from .support import Scratch, processes_with

@@ -18,9 +18,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import choosing, series
-from swapkunit.errors import SwapKunitError
-from swapkunit.series import Series
+from swapkunit.series import choosing, series
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.series.series import Series
 
 from .support import REPO, Scratch, fingerprint, git, make_kernel, write
 
@@ -127,7 +127,7 @@ class Forms(Reading):
         self.assert_both(self.read(gzip.compress("".join(reversed(self.mails)).encode())))
 
     def test_stdin(self) -> None:
-        code = ("import sys; from pathlib import Path; from swapkunit import series\n"
+        code = ("import sys; from pathlib import Path; from swapkunit.series import series\n"
                 "print(len(series.read_inputs([Path('-')], Path(sys.argv[1])).patches))")
         done = subprocess.run([sys.executable, "-c", code, self.work], input=gzip.compress("".join(self.mails).encode()),
                               cwd=REPO, capture_output=True, check=True)

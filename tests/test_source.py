@@ -12,10 +12,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit import apt, source
-from swapkunit.apt import Mirror, Package
-from swapkunit.errors import SwapKunitError
-from swapkunit.kernel import Kernel
+from swapkunit.source import apt, kernels as source
+from swapkunit.source.apt import Mirror, Package
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.kernel import Kernel
 
 from .support import Scratch, make_kernel, write
 
@@ -30,7 +30,7 @@ class Fetching(Scratch):
         super().setUp()
         self.repository = self.top / "repository"
         self.mirror = Mirror(f"file:{self.repository}", f"file:{self.repository}", "trusted=yes")
-        patch = mock.patch("swapkunit.source.known_kernels", return_value=KERNELS)
+        patch = mock.patch("swapkunit.source.kernels.known_kernels", return_value=KERNELS)
         patch.start()
         self.addCleanup(patch.stop)
         self.said = io.StringIO()
@@ -97,7 +97,7 @@ class Fetching(Scratch):
         self.serve("stable", "6.12.1-1")
         first = self.provide("6.12")
         self.break_mirror()
-        with mock.patch("swapkunit.commands.run", side_effect=AssertionError("a command was run")):
+        with mock.patch("swapkunit.base.commands.run", side_effect=AssertionError("a command was run")):
             self.assertEqual(self.provide("6.12"), first)
 
     def test_fetch_looks_for_a_newer_one(self) -> None:
@@ -184,7 +184,7 @@ class Fetching(Scratch):
 
     def test_unpacking_that_is_stopped_leaves_nothing_half(self) -> None:
         deb = write(self.top / "good.deb", "package")
-        with mock.patch("swapkunit.commands.run", side_effect=KeyboardInterrupt), \
+        with mock.patch("swapkunit.base.commands.run", side_effect=KeyboardInterrupt), \
                 self.assertRaises(KeyboardInterrupt), contextlib.redirect_stdout(self.said):
             source.unpack(deb, Package("linux-source-7.3", "7.3.4-1", "sid"))
         self.assertEqual(list((self.top / "cache/kernels").iterdir()), [])
@@ -192,7 +192,7 @@ class Fetching(Scratch):
 
     def test_full_disk_is_told_beforehand(self) -> None:
         self.serve("stable", "6.12.1-1")
-        with mock.patch("swapkunit.source.ROOM_TO_FETCH", 1 << 60), \
+        with mock.patch("swapkunit.source.kernels.ROOM_TO_FETCH", 1 << 60), \
                 self.assertRaisesRegex(SwapKunitError, "GB are needed"):
             self.provide("6.12")
 
@@ -222,8 +222,8 @@ class MirrorOfThisMachine(unittest.TestCase):
     def find(self, *lines: str) -> Mirror:
         """find_mirror() with these lines from apt."""
         done = mock.Mock(output="\n".join(lines))
-        with mock.patch("swapkunit.commands.run", return_value=done), \
-                mock.patch("swapkunit.apt.keyring", return_value=Path("/k.gpg")):
+        with mock.patch("swapkunit.base.commands.run", return_value=done), \
+                mock.patch("swapkunit.source.apt.keyring", return_value=Path("/k.gpg")):
             return apt.find_mirror()
 
     def test_others_archives_are_passed_over(self) -> None:

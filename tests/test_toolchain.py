@@ -7,11 +7,11 @@ import subprocess
 import unittest
 from unittest import mock
 
-from swapkunit import toolchain
-from swapkunit.build import BuildOptions, build_command, kunit_py, request_digest
-from swapkunit.errors import SwapKunitError
-from swapkunit.fragments import KunitConfig
-from swapkunit.layout import Layout
+from swapkunit.base import toolchain
+from swapkunit.build.build import BuildOptions, build_command, kunit_py, request_digest
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.build.fragments import KunitConfig
+from swapkunit.base.layout import Layout
 
 from .support import REPO, Scratch, make_kernel, write
 

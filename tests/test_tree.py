@@ -9,8 +9,8 @@ import time
 import unittest
 from pathlib import Path
 
-from swapkunit.errors import SwapKunitError
-from swapkunit.tree import Overlay, SyncResult, check_tree_path, real_name
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.build.overlay import Overlay, SyncResult, check_tree_path, real_name
 
 from .support import Scratch, age, age_directories, fingerprint, git, make_kernel, write
 

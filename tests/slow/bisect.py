@@ -13,7 +13,8 @@ import shutil
 import subprocess
 import unittest
 
-from swapkunit import layout, source
+from swapkunit.base import layout
+from swapkunit.source import kernels as source
 
 from ..support import git
 

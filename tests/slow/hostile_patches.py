@@ -22,7 +22,9 @@ import time
 import unittest
 from pathlib import Path
 
-from swapkunit import layout, sandbox, source
+from swapkunit.base import layout
+from swapkunit import sandbox
+from swapkunit.source import kernels as source
 
 from ..support import processes_with
 

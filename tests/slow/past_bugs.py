@@ -17,7 +17,8 @@ import unittest
 from dataclasses import dataclass
 from pathlib import Path
 
-from swapkunit import layout, source
+from swapkunit.base import layout
+from swapkunit.source import kernels as source
 
 REPO = Path(__file__).resolve().parents[2]
 

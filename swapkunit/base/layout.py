@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where things lie: the repo, the cache, and the output directory of a run."""
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Iterator, Sequence
+
+from .errors import SwapKunitError
+from .kernel import Kernel
+
+LITTLE = 1 << 20        # bytes: a disk that has no more is full
+REPO = Path(__file__).resolve().parents[2]
+CONFIGS = REPO / "configs"
+POLICIES = REPO / "mm" / "policies"
+
+
+def cache_dir() -> Path:
+    """${SWAP_KUNIT_CACHE:-${XDG_CACHE_HOME:-~/.cache}/swap-kunit}."""
+    own = os.environ.get("SWAP_KUNIT_CACHE")
+    if own:
+        return Path(own).absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swap-kunit"
+
+
+def short_hash(text: str) -> str:
+    """Eight hex digits that stand for text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+# -- room on disks -----------------------------------------------------------
+
+
+def disk_free(path: Path | str) -> int:
+    """Bytes free on the disk of path, or of where it will be."""
+    path = Path(path).absolute()
+    while not path.exists():
+        path = path.parent
+    info = os.statvfs(path)
+    return info.f_bavail * info.f_frsize
+
+
+def temporary() -> list[Path]:
+    """Where programs, and we, keep temporary files: Python passes over a full disk."""
+    return [Path(os.environ.get("TMPDIR") or "/tmp"), Path(tempfile.gettempdir())]
+
+
+def full_disk(out: Path, little: int = LITTLE) -> Path | None:
+    """Of out and the directories for temporary files the fullest, where less than little bytes are free there."""
+    place = min((out, *temporary()), key=disk_free)
+    return place if disk_free(place) < little else None
+
+
+def no_room(place: Path) -> SwapKunitError:
+    """That the disk of place is full, and what to do."""
+    another = "by TMPDIR" if place in temporary() else "with --out (make: O=)"
+    return SwapKunitError(f"cannot go on: the disk of {place} is full; make room (`swap-kunit clean` removes old builds), "
+                          f"or use another disk {another}")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is there whole, as it was, or not at all, also when the disk is full."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        new.write_text(text, encoding="utf-8", errors="surrogateescape")
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The output directory of one kernel and config. Only one run writes in it at a time."""
+
+    out: Path
+
+    @property
+    def tree(self) -> Path:
+        """The overlay."""
+        return self.out / "tree"
+
+    @property
+    def build(self) -> Path:
+        """The kernel's O=. Directly in the tree: kbuild then uses relative paths, ccache hits."""
+        return self.tree / ".kunit"
+
+    @property
+    def vmlinux(self) -> Path:
+        """The UML kernel; it is started as it is."""
+        return self.build / "vmlinux"
+
+    def make(self) -> None:
+        """Create the directory and its link `build`. Raises SwapKunitError."""
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+            link = self.out / "build"
+            if not link.is_symlink():
+                link.symlink_to("tree/.kunit")
+        except OSError as error:
+            raise SwapKunitError(f"cannot write in the output directory {self.out}: "
+                                 f"{error.strerror}; give another one with --out (make: O=)") from error
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the directory against other runs. Raises SwapKunitError naming the holder, or a disk that is full."""
+        self.make()
+        try:
+            with open(self.out / ".lock", "a+", encoding="utf-8") as file:
+                self._take(file)
+                try:
+                    yield
+                finally:
+                    file.truncate(0)
+        except OSError as error:
+            place = Path(error.filename) if error.filename else full_disk(self.out)
+            if error.errno != errno.ENOSPC or place is None:
+                raise
+            raise no_room(place) from error
+
+    def _take(self, file: IO[str]) -> None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.seek(0)
+            holder = file.read().strip() or "another swap-kunit"
+            raise SwapKunitError(f"cannot use the output directory {self.out}: {holder} is at "
+                                 "work in it; wait for it, or give another one with --out "
+                                 "(make: O=)") from error
+        file.truncate(0)
+        file.write(f"process {os.getpid()} (swap-kunit {' '.join(sys.argv[1:])})")
+        file.flush()
+
+
+def default_top() -> Path:
+    """out in the repo, or in the cache where make could not work there."""
+    top = REPO / "out"
+    if re.search(r"[\s:]", str(top)) or not os.access(REPO, os.W_OK):
+        return cache_dir() / "out" / short_hash(str(REPO))
+    return top
+
+
+def default_out(kernel: Kernel, fragments: list[str], policies: Sequence[str] = (),
+                top: Path | None = None) -> Path:
+    """KERNEL/CONFIG[@POLICY] in top, or in default_top()."""
+    name = kernel.series
+    if kernel.given:
+        base = re.sub(r"[^\w.+-]", "_", kernel.path.name)[:40]
+        name = f"{base}-{short_hash(os.path.realpath(kernel.path))}"
+    config = "+".join(re.sub(r"[^\w.+-]", "_", part) for part in fragments) or "default"
+    if policies:
+        config += "@" + "+".join(policies)
+    return (top or default_top()) / name / config

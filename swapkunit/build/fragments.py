@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kconfig fragments: configs/NAME.config laid over the .kunitconfig.
+
+A fragment may carry, in comment lines, what its kernels need on the command line:
+
+    # swap-kunit: mem=1G
+    # swap-kunit: seccomp=on ncpus=2
+
+and which patches of mm/policies it needs in the tree:
+
+    # swap-kunit-patches: uml-thp
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..base.errors import SwapKunitError
+
+ARGUMENTS = re.compile(r"^#\s*swap-kunit(?:-args)?:\s*(.+)$", re.M)
+PATCHES = re.compile(r"^#\s*swap-kunit-patches:\s*(.+)$", re.M)
+SET = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
+
+
+@dataclass
+class KunitConfig:
+    """What is asked of Kconfig: symbol -> value ("n" for not set), and who asked for it."""
+
+    wanted: dict[str, str] = field(default_factory=dict)
+    asked_by: dict[str, str] = field(default_factory=dict)
+    kernel_args: list[str] = field(default_factory=list)
+
+    def add(self, text: str, name: str) -> None:
+        """Lay a fragment's text over what is there; the later one wins."""
+        for line in text.splitlines():
+            found = SET.match(line.strip())
+            if found:
+                symbol = found[1] or found[3]
+                self.wanted[symbol] = found[2] if found[1] else "n"
+                self.asked_by[symbol] = name
+        for line in ARGUMENTS.findall(text):
+            self.kernel_args += line.split()
+
+    def text(self) -> str:
+        """As a .kunitconfig file."""
+        return "".join(f"CONFIG_{symbol}={value}\n" if value != "n"
+                       else f"# CONFIG_{symbol} is not set\n"
+                       for symbol, value in self.wanted.items())
+
+
+def find(name: str, configs: Path) -> Path:
+    """The file of fragment name; a path with a slash is taken as it is. Raises SwapKunitError."""
+    path = Path(name) if "/" in name else configs / f"{name}.config"
+    if not path.is_file():
+        known = ", ".join(sorted(entry.stem for entry in configs.glob("*.config")))
+        raise SwapKunitError(f"no Kconfig fragment '{name}': there is no {path}; "
+                             f"known are {known}, or give a path with a slash in it")
+    return path
+
+
+def gather(base: Path, names: list[str], configs: Path) -> KunitConfig:
+    """The .kunitconfig at base (a file, or a directory holding one) with fragments over it."""
+    path = base / ".kunitconfig" if base.is_dir() else base
+    config = KunitConfig()
+    try:
+        config.add(path.read_text(encoding="utf-8"), ".kunitconfig")
+    except (OSError, UnicodeError) as error:
+        raise SwapKunitError(f"cannot read the kunitconfig {path}: {why(error)}; "
+                             "give a file or a directory with a .kunitconfig") from error
+    for name in names:
+        path = find(name, configs)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            raise SwapKunitError(f"cannot read the Kconfig fragment {path}: {why(error)}; "
+                                 "put it right, or leave it out") from error
+        config.add(text, name if "/" in name else f"configs/{path.name}")
+    return config
+
+
+def why(error: OSError | UnicodeError) -> str:
+    """What kept a file from being read."""
+    return error.strerror if isinstance(error, OSError) else "it is not text"
+
+
+def patches_of(names: list[str], configs: Path) -> list[str]:
+    """The policies that the fragments ask for, in order."""
+    found = (PATCHES.findall(find(name, configs).read_text(encoding="utf-8", errors="replace")) for name in names)
+    return [policy for lines in found for line in lines for policy in line.split()]
+
+
+def read_dot_config(path: Path) -> dict[str, str]:
+    """Symbol -> value of a .config; symbols not set are left out."""
+    try:
+        return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", path.read_text(), re.M))
+    except FileNotFoundError:
+        return {}
+
+
+def unmet(config: KunitConfig, result: dict[str, str]) -> list[str]:
+    """The wanted symbols that the .config does not have as asked."""
+    return [symbol for symbol, value in config.wanted.items()
+            if result.get(symbol, "n") != value]

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`bench-fragmentation`: how often large folios find no slots, kernels side by side.
+
+The workload is kunit/suites/swap_bench_fragmentation_kunit.c: one seed, the same steps
+on every kernel. A column is a kernel, and for one that has nonfull clusters before free
+ones once more with a device that discards, where free ones come first.
+"""
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import re
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import sides as decisions_verb
+from ..base import deps, layout
+from ..run import session as sessions
+from .sides import Side
+from ..base.errors import GOOD, SwapKunitError
+from ..run.runner import Results
+from ..run.verdict import relative
+
+SUITE = "swap_bench_fragmentation"
+NAME = "bench-fragmentation"
+CONFIG = ["thp"]
+KERNELS = ["6.12", "7"]
+STEPS = 600000
+SEED = 0x5357a94b
+LINE = re.compile(r"# .*?: fragmentation: (.*?): order (\d+): swpout (\d+) fallback (\d+)")
+TOTALS = re.compile(r"# .*?: fragmentation: (.*?): pages (\d+) peak (\d+) started (\d+) full (\d+)")
+DISCARD = ", discard"
+NOTE = """A 2 MB folio never comes from a nonfull cluster: it takes a whole free one, of which more are
+left where nonfull ones are used up first."""
+# Nonfull first against free first, as published with that change (8 GB and 10 GB of zram,
+# make -j96): swpout and fallback of free first, of nonfull first.
+PUBLISHED = {
+    ("64 kB, tight", 4): ((1659757, 139503), (1689470, 56147)),
+    ("64 kB, roomy", 4): ((1791142, 17676), (1811598, 0)),
+    ("all sizes, roomy", 5): ((451599, 54525), (502710, 870)),
+    ("all sizes, roomy", 6): ((63652, 2708), (65913, 20)),
+    ("all sizes, roomy", 7): ((11663, 1767), (14480, 6)),
+    ("all sizes, roomy", 9): ((24, 1442), (1329, 7)),
+}
+
+
+@dataclass
+class Column:
+    """One kernel, with one kind of device: (workload, order) -> (swpout, fallback)."""
+
+    name: str
+    version: str
+    discard: bool = False
+    counts: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    totals: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Over its numbers."""
+        return self.name + (DISCARD if self.discard else "")
+
+
+# -- measuring ---------------------------------------------------------------
+
+
+def find(texts: list[str], top: Path) -> list[Side]:
+    """The kernels asked for, found or fetched. Raises SwapKunitError."""
+    sides = [decisions_verb.parse_side("kernel", text) for text in texts]
+    for side in sides:
+        decisions_verb.locate(side, CONFIG, top)
+    return sides
+
+
+def measure(side: Side, args: argparse.Namespace) -> list[Column]:
+    """Build one kernel and run the workload. Raises SwapKunitError."""
+    words = [f"{SUITE}.steps={args.steps}", f"{SUITE}.seed={args.seed}"]
+    started = time.monotonic()
+    print(f"{side.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
+    session = sessions.open_session(decisions_verb.request_of(side, args, CONFIG, [SUITE], words))
+    with session.layout.lock():
+        sessions.build_kernel(session)
+        results = sessions.run_suites(session)
+    if results.interrupted:
+        raise KeyboardInterrupt
+    print(f"{side.asked}: measured ({time.monotonic() - started:.1f} s)", flush=True)
+    return columns(side, results)
+
+
+def columns(side: Side, results: Results) -> list[Column]:
+    """What the workload printed. Raises SwapKunitError when it did not come to its end."""
+    lines = [line for suite in results.suites for case in suite.cases for line in case.lines]
+    if not all(case.passed() for suite in results.suites for case in suite.cases):
+        print("\n".join(lines[-20:]))
+        raise SwapKunitError(f"cannot measure {side.asked}: the benchmark failed as shown above; its console is in "
+                             f"{side.out / 'logs'}")
+    name = "+".join([f"{side.kernel.version}", *side.policies])
+    found = {flag: Column(name, side.kernel.version, flag) for flag in (False, True)}
+    for line in lines:
+        count, total = LINE.search(line), TOTALS.search(line)
+        if count:
+            column = found[count[1].endswith(DISCARD)]
+            column.counts[count[1].removesuffix(DISCARD), int(count[2])] = (int(count[3]), int(count[4]))
+        elif total:
+            column = found[total[1].endswith(DISCARD)]
+            column.totals[total[1].removesuffix(DISCARD)] = (
+                f"{total[4]} compilers, {int(total[3]) / int(total[2]):.1%} of the slots in use at most"
+                + (f", not one left {total[5]} times" if int(total[5]) else ""))
+    if not found[False].counts:
+        raise SwapKunitError(f"cannot measure {side.asked}: its swap code has no lists of clusters by order, or swaps "
+                             "no large folios; take a newer kernel")
+    return [column for column in (found[True], found[False]) if column.counts]
+
+
+# -- telling -----------------------------------------------------------------
+
+
+def size(order: int) -> str:
+    """Of a folio."""
+    kilobytes = 4 << order
+    return f"{kilobytes} kB" if kilobytes < 1024 else f"{kilobytes >> 10} MB"
+
+
+def rate(counts: tuple[int, int]) -> float:
+    """Fallbacks in attempts."""
+    return counts[1] / sum(counts) if sum(counts) else 0.0
+
+
+def factor(before: tuple[int, int], after: tuple[int, int]) -> str:
+    """How many times the fallbacks; both where there are none left."""
+    if not after[1]:
+        return f"{before[1]}:0" if before[1] else "-"
+    return f"{before[1] / after[1]:.1f}"
+
+
+def table(measured: list[Column], head: str) -> str:
+    """The columns side by side; the last against each other one, and what was published."""
+    last, others = measured[-1], measured[:-1]
+    wide = [max(9, len(column.title)) for column in others]
+    titles = "".join(f"  {column.title:^24}" for column in measured)
+    against = "".join(f"  {column.title:>{width}}" for column, width in zip(others, wide))
+    lines = [head, "", f"{'':8}{titles}  times the fallbacks of {last.title}",
+             f"{'':8}" + f"  {'swpout':>8} {'fallback':>8} {'':6}" * len(measured) + against + "  published"]
+    for workload in dict.fromkeys(name for name, _ in last.counts):
+        lines += ["", f"{workload}: {totals(measured, workload)}"]
+        for key in (key for key in last.counts if key[0] == workload):
+            cells = "".join("  {:>8} {:>8} {:>6.1%}".format(*counts, rate(counts))
+                            for counts in (column.counts.get(key, (0, 0)) for column in measured))
+            factors = "".join(f"  {factor(column.counts.get(key, (0, 0)), last.counts[key]):>{width}}"
+                              for column, width in zip(others, wide))
+            known = f"  {factor(*PUBLISHED[key]):>9}" if key in PUBLISHED else ""
+            lines.append(f"{size(key[1]):>8}{cells}{factors}{known}".rstrip())
+    return "\n".join([*lines, "", NOTE])
+
+
+def totals(measured: list[Column], workload: str) -> str:
+    """How the columns' areas were used: once, where it is the same."""
+    said = {column.title: column.totals.get(workload, "") for column in measured}
+    if len(set(said.values())) == 1:
+        return next(iter(said.values()))
+    return "; ".join(f"{title}: {text}" for title, text in said.items())
+
+
+def as_csv(measured: list[Column]) -> str:
+    """One line a number pair."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["kernel", "discard", "workload", "order", "size_kb", "swpout", "swpout_fallback"])
+    for column in measured:
+        for (workload, order), counts in column.counts.items():
+            writer.writerow([column.name, int(column.discard), workload, order, 4 << order, *counts])
+    return text.getvalue()
+
+
+def bench(args: argparse.Namespace) -> int:
+    """Measure every kernel, print the table, keep it."""
+    deps.require(deps.BUILD)
+    top = args.out.absolute() if args.out else layout.default_top()
+    measured: list[Column] = []
+    for side in find(args.kernels or KERNELS, top):
+        measured += measure(side, args)
+    head = f"Large folios that found no slots of their own: {args.steps} steps of a build, seed {args.seed}"
+    files = {"txt": table(measured, head) + "\n", "csv": as_csv(measured)}
+    for kind, text in files.items():
+        (top / f"{NAME}.{kind}").write_text(text)
+    print(f"\n{files['txt']}")
+    for kind, what in (("txt", "table"), ("csv", "numbers")):
+        print(f"{what:<8} {relative(top / f'{NAME}.{kind}')}")
+    return GOOD
+
+
+def unsigned(text: str) -> int:
+    """A number from 1 on that the kernel's parameter can hold: it would pass over a larger one."""
+    if not text.isdigit() or not 0 < int(text) < 1 << 32:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {(1 << 32) - 1}")
+    return int(text)
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """The verb's own arguments."""
+    from ..cli.main import comma_list, seconds
+    parser.add_argument("--kernels", metavar="A,B", default=[], type=comma_list,
+                        help="versions such as 7.3, 6.12 or 7.3+free-first, or trees; the last is compared with the "
+                             f"others; default: {','.join(KERNELS)} (make: KERNELS=)")
+    parser.add_argument("--seed", metavar="N", type=unsigned, default=SEED,
+                        help=f"another build; default {SEED} (make: SEED=)")
+    parser.add_argument("--steps", metavar="N", type=unsigned, default=STEPS,
+                        help=f"how long a build; default {STEPS} (make: STEPS=)")
+    parser.add_argument("--timeout", metavar="SECONDS", type=seconds, default=120.0,
+                        help="a UML silent for so long hangs; default 120")
+    parser.add_argument("--kernel-arg", metavar="ARG", action="append", default=[],
+                        help="for the UML's command line; may be repeated")
+    parser.add_argument("--out", metavar="DIR", type=Path,
+                        help="where the kernels' directories and the tables go; default out (make: O=)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show the whole builds (make: V=1)")
+
+
+VERBS = {
+    "bench-fragmentation": (bench, ("build", options),
+                            "how often large folios find no slots, kernels side by side"),
+}

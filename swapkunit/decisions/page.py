@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The difference of two runs as one HTML page that needs nothing but itself."""
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import text as decisions_text, slot_map, windows
+from .diff import SIDES, Difference, Moved
+from .notation import ALLOCATION, KINDS, MEANING
+
+TEMPLATES = Path(__file__).parent / "templates"
+LEADING, TRAILING = 12, 60      # decisions shown before the first difference, and from it on
+
+
+@dataclass
+class Section:
+    """One scenario, with all parameters that decide just so."""
+
+    name: str
+    parameters: list[str]
+    moved: Moved
+
+    @property
+    def lines(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """(side, [(word, how it is shown)]) for A and B."""
+        a, b = self.moved.words
+        tail = alike_at_end(a[self.moved.first:], b[self.moved.first:])
+        return [(side, marked(words, self.moved.first, tail)) for side, words in zip(SIDES, (a, b))]
+
+    @property
+    def drawings(self) -> list[tuple[str, str]]:
+        """(title, SVG); the one that shows the first difference first."""
+        found = []
+        if ALLOCATION in self.moved.kinds:
+            found.append(("slots", slot_map.draw(self.moved)))
+        if self.moved.kinds != [ALLOCATION]:
+            found.append(("faults and I/O", windows.draw(self.moved)))
+        return [(title, drawing) for title, drawing in found if drawing]
+
+
+def alike_at_end(a: list[str], b: list[str]) -> int:
+    """How many words a and b end with alike."""
+    pairs = zip(reversed(a), reversed(b))
+    return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(a), len(b)))
+
+
+def marked(words: list[str], first: int, tail: int) -> list[tuple[str, str]]:
+    """Each word with its class: alike, first or other; long stretches are left out, and say so."""
+    shown = [(word, "first" if number == first else "other" if first < number < len(words) - tail else "alike")
+             for number, word in enumerate(words)]
+    if first == len(words):
+        shown.append(("(nothing more)", "first"))
+    before, after = shown[:first], shown[first:]
+    if len(before) > LEADING:
+        before = [(f"… {len(before) - LEADING} alike …", "left-out"), *before[-LEADING:]]
+    if len(after) > TRAILING:
+        after = [*after[:TRAILING], (f"… {len(after) - TRAILING} more", "left-out")]
+    return before + after
+
+
+def sections(difference: Difference) -> dict[str, list[Section]]:
+    """By suite; scenarios whose decisions are the same word for word are one."""
+    found: dict[tuple, Section] = {}
+    for one in difference.moved:
+        case, _, parameter = one.name.partition("[")
+        key = (case, tuple(map(tuple, one.words)), one.rules)
+        section = found.setdefault(key, Section(case, [], one))
+        section.parameters += [parameter[:-1]] if parameter else []
+    suites: dict[str, list[Section]] = {}
+    for section in found.values():
+        suites.setdefault(section.name.split(".")[0], []).append(section)
+    return suites
+
+
+def render(difference: Difference) -> str:
+    """The page. Needs jinja2, which deps.PAGES names."""
+    from jinja2 import Environment, FileSystemLoader
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
+                              lstrip_blocks=True)
+    return environment.get_template("decisions.html").render(
+        difference=difference, sides=list(zip(SIDES, (difference.a, difference.b))), kinds=KINDS, meaning=MEANING,
+        summary=decisions_text.summary(difference), suites=sections(difference),
+        moved=Counter(one.name.split(".")[0] for one in difference.moved),
+        alone=alone_by_reason(difference))
+
+
+def alone_by_reason(difference: Difference) -> dict[tuple[str, str], list[str]]:
+    """(side, why the other has none) -> scenarios."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in difference.alone:
+        found.setdefault((one.side, one.why), []).append(one.name)
+    return found

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Clusters drawn as strips of slots: before the first difference, and what either side then did.
+
+A log is replayed for it, so a slot that a case took without logging it looks free.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from . import svg
+from .diff import SIDES, Moved
+from .notation import CLUSTER, Area, Decision, Lists, Scenario
+
+WIDTH, LEFT, ROW, STRIP = 512, 132, 22, 11      # pixels: of a strip, of its label, from row to row
+ROWS = 10               # clusters drawn of an area
+ROOM = 13               # pixels that a number needs
+
+
+@dataclass
+class State:
+    """An area at one moment; slots are counted through, from the first of cluster 0."""
+
+    area: Area
+    used: set[int] = field(default_factory=set)
+    lists: Lists | None = None
+    since: set[int] = field(default_factory=set)    # clusters that changed since the lists were noted
+
+    def list_of(self, cluster: int) -> str:
+        """The list a cluster is on, as far as it is known; "" otherwise."""
+        return "" if self.lists is None or cluster in self.since else self.lists.of(cluster)
+
+    def positions(self, decision: Decision) -> range:
+        """The slots of a decision."""
+        start = decision.cluster * self.area.size + decision.slot
+        return range(start, start + decision.slots(self.area.size))
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The number-th run of slots allocated; neighbours in ascending order are one."""
+
+    number: int
+    area: str
+    start: int
+    end: int
+
+
+def replay(scenario: Scenario, place: int) -> dict[str, State]:
+    """Every area as the first place items leave it."""
+    states: dict[str, State] = {}
+    for item in scenario.items[:place]:
+        if isinstance(item, Area):
+            states[item.name] = State(item)
+        elif isinstance(item, Lists):
+            state = state_of(states, item.area)
+            state.lists, state.since = item, set()
+        elif isinstance(item, Decision) and item.letter in "AF":
+            state = state_of(states, item.area)
+            change = state.used.update if item.letter == "A" else state.used.difference_update
+            change(state.positions(item))
+            state.since.add(item.cluster)
+    return states
+
+
+def state_of(states: dict[str, State], name: str) -> State:
+    """An area's state; its size is not known where no note tells of it."""
+    return states.setdefault(name, State(Area(name, 0, CLUSTER)))
+
+
+def taken_after(scenario: Scenario, first: int, states: dict[str, State]) -> list[Taken]:
+    """What was allocated from decision number first on, in its order."""
+    runs: list[Taken] = []
+    for decision in scenario.decisions[first:]:
+        if decision.letter == "F" and runs and runs[-1].number:
+            runs.append(Taken(0, "", 0, 0))     # what comes after a free is a run of its own
+        if decision.letter != "A":
+            continue
+        where = state_of(states, decision.area).positions(decision)
+        last = runs[-1] if runs else Taken(0, "", 0, 0)
+        if last.number and (last.area, last.end) == (decision.area, where.start):
+            runs[-1] = replace(last, end=where.stop)
+        else:
+            runs.append(Taken(sum(run.number > 0 for run in runs) + 1, decision.area, where.start, where.stop))
+    return [run for run in runs if run.number]
+
+
+def draw(moved: Moved) -> str:
+    """The SVG of one scenario: before, A, B."""
+    before = replay(moved.a, moved.a.position(moved.first))
+    after = [replay(scenario, len(scenario.items)) for scenario in (moved.a, moved.b)]
+    taken = [taken_after(scenario, moved.first, states) for scenario, states in zip((moved.a, moved.b), after)]
+    clusters = clusters_to_draw(before, after, taken)
+    picture = svg.Picture(LEFT + WIDTH + 8)
+    panel(picture, "before the first difference", clusters, before, before, [])
+    for side, states, runs in zip(SIDES, after, taken):
+        panel(picture, f"{side} then", clusters, before, states, runs)
+    return picture.text()
+
+
+def clusters_to_draw(before: dict[str, State], after: list[dict[str, State]],
+                     taken: list[list[Taken]]) -> list[tuple[Area, int]]:
+    """The clusters of every area that anything happens in, and others while there is room."""
+    areas = {name: state.area for states in (*after, before) for name, state in states.items()}
+    rows = []
+    for name, area in sorted(areas.items()):
+        touched = {position // area.size for states in (before, *after) if name in states
+                   for position in states[name].used}
+        touched |= {run.start // area.size for runs in taken for run in runs if run.area == name}
+        number = area.clusters + (area.tail > 0)
+        listed = sorted(touched)[:ROWS]
+        listed += [cluster for cluster in range(number) if cluster not in touched][:ROWS - len(listed)]
+        rows += [(area, cluster) for cluster in sorted(listed)]
+    return rows
+
+
+def panel(picture: svg.Picture, title: str, clusters: list[tuple[Area, int]], before: dict[str, State],
+          states: dict[str, State], taken: list[Taken]) -> None:
+    """One moment: a strip per cluster, the runs taken numbered."""
+    picture.label(0, 14, title, "title")
+    picture.down(24)
+    several = len({area.name for area, _ in clusters}) > 1
+    for area, cluster in clusters:
+        state = states.get(area.name, State(area))
+        name = f"{area.name}/" * several + f"cluster {cluster}"
+        picture.label(0, STRIP + 4, name, "name")
+        picture.label(LEFT - 6, STRIP + 4, state.list_of(cluster), "list")
+        strip(picture, area, cluster, before.get(area.name, State(area)).used, state.used)
+        number_runs(picture, area, cluster, [run for run in taken if run.area == area.name], len(taken))
+        picture.down(ROW)
+    picture.down(6)
+
+
+def strip(picture: svg.Picture, area: Area, cluster: int, before: set[int], now: set[int]) -> None:
+    """The slots of one cluster: free, in use, freed since, bad."""
+    start, scale = cluster * area.size, WIDTH / area.size
+    size = area.tail if cluster == area.clusters and area.tail else area.size
+    picture.rect(LEFT, 4, size * scale, STRIP, "free")
+    mine = set(range(start, start + area.size))
+    bad = {number * area.size + slot for number, slot in area.bad}
+    for slots, kind in ((before & now, "used"), (before - now, "freed"), (bad, "bad")):
+        for first, end in svg.runs(slots & mine):
+            picture.rect(LEFT + (first - start) * scale, 4, (end - first) * scale, STRIP, kind,
+                         f"{cluster}:{first - start}+{end - first} {kind}")
+
+
+def number_runs(picture: svg.Picture, area: Area, cluster: int, taken: list[Taken], total: int) -> None:
+    """The runs taken in a cluster, paler the later they came, with their numbers where they fit."""
+    start, scale = cluster * area.size, WIDTH / area.size
+    free_from = 0.0
+    for run in sorted(taken, key=lambda run: run.start):
+        first, end = max(run.start, start), min(run.end, start + area.size)
+        if first >= end:
+            continue
+        x = LEFT + (first - start) * scale
+        picture.rect(x, 4, max((end - first) * scale, 1.5), STRIP, "taken",
+                     f"number {run.number}: {cluster}:{first - start}+{end - first}",
+                     opacity=1 - 0.6 * (run.number - 1) / max(total, 2))
+        if x >= free_from:
+            picture.label(x, 2, str(run.number), "number")
+            free_from = x + ROOM

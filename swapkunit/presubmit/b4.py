@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The verb `b4-check`: presubmit as b4 calls a check, one mail on stdin.
+
+    [b4]
+        review-perpatch-check-cmd = /path/to/swap-kunit b4-check
+        review-series-check-cmd   = /path/to/swap-kunit b4-check --series
+        prep-perpatch-check-cmd   = /path/to/swap-kunit b4-check --lines
+
+b4 runs it at the top of the git tree. A review check prints a JSON list of {tool,
+status, summary, url, details}; one of prep prints a line a finding, ERROR: or WARNING:,
+and nothing when all is well. Where the patch is a commit already (on b4's review
+branch, or on the branch that is being prepared) it is checked on top of those before it.
+"""
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import re
+import sys
+import tempfile
+import traceback
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Iterator
+
+from ..base import deps
+from . import check as presubmit
+from ..series import series
+from ..base.errors import GOOD, SwapKunitError, UnusableInput, explained
+from ..base.kernel import read_version
+from .check import CheckRequest
+from .report import FAIL, PASS, SKIP, WARN, PresubmitReport
+from ..series.series import Patch, reading_git
+
+TOOL = "swap-kunit"
+PREP_COVER = "--- b4-submit-tracking ---"
+LARGEST = 8 << 20   # bytes of a mail
+SEARCHED = 500      # commits of the branch looked through for the mail's
+
+
+@dataclass
+class Result:
+    """One entry of the JSON list."""
+
+    status: str
+    summary: str
+    details: str = ""
+    url: str = ""
+
+    def to_json(self, tool: str) -> dict[str, str]:
+        """What b4 reads; what is empty is left out. b4 keeps one result of each tool for a mail."""
+        found = {"tool": tool, "status": self.status, "summary": self.summary, "url": self.url,
+                 "details": self.details}
+        return {name: text for name, text in found.items() if text}
+
+
+# -- where the mail's patch is ----------------------------------------------
+
+
+def tracked_range(repository: Path) -> str:
+    """The series under review as a range, by b4's tracking data; "" where there is none."""
+    try:
+        tracking = json.loads(Path(os.environ["B4_TRACKING_FILE"]).read_text(encoding="utf-8"))["series"]
+        first, change = tracking["first-patch-commit"], tracking["change-id"]
+    except (KeyError, TypeError, OSError, ValueError):
+        return ""
+    # The branch's last commit is b4's own, with the tracking data in its message.
+    ends = [commit_of(repository, f"{first}~1"), commit_of(repository, f"b4/review/{change}~1")]
+    return "..".join(ends) if all(ends) else ""
+
+
+def prepared_range(repository: Path) -> str:
+    """The commits on top of the cover letter of b4 prep; "" when this is no such branch."""
+    cover = reading_git(repository, "log", "-1", "--format=%H", "--fixed-strings", f"--grep={PREP_COVER}",
+                        recent(repository)).output.split()
+    return f"{cover[0]}..HEAD" if cover else ""
+
+
+def recent(repository: Path) -> str:
+    """The last commits of the branch at hand: a kernel's whole history takes too long to search."""
+    start = commit_of(repository, f"HEAD~{SEARCHED}")
+    return f"{start}..HEAD" if start else "HEAD"
+
+
+def commit_of(repository: Path, name: str) -> str:
+    """The commit a name stands for, or ""."""
+    done = reading_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    return "" if done.status else done.output.strip()
+
+
+def range_up_to(repository: Path, patch: Patch) -> str:
+    """The range that ends with the commit this patch is, in the branch at hand; "" when it is no commit yet."""
+    whole = tracked_range(repository) or prepared_range(repository)
+    for place in filter(None, (whole, recent(repository))):
+        listed = reading_git(repository, "log", "--no-merges", "--format=%H %s", place)
+        for line in listed.output.splitlines() if not listed.status else []:
+            commit, _, subject = line.partition(" ")
+            if same_title(subject, patch.subject) and same_change(repository, commit, patch):
+                return f"{place.partition('..')[0] if place == whole else f'{commit}~1'}..{commit}"
+    return ""
+
+
+def same_title(subject: str, title: str) -> bool:
+    """Whether a commit has the title of a mail; white space and case aside."""
+    return " ".join(subject.split()).casefold() == " ".join(title.split()).casefold()
+
+
+def same_change(repository: Path, commit: str, patch: Patch) -> bool:
+    """Whether a commit adds and removes the lines that a mail's patch does."""
+    shown = reading_git(repository, "show", "--format=", "--no-ext-diff", "--no-textconv", "--no-color", commit)
+    return changes(shown.output) == changes(patch.diff)
+
+
+def changes(diff: str) -> list[str]:
+    """The lines a diff adds and removes."""
+    return [line for line in diff.split("\n") if re.match(r"[-+](?![-+]{2} )", line)]
+
+
+# -- checking ----------------------------------------------------------------
+
+
+def request_for(args: argparse.Namespace, stream: BinaryIO, work: Path) -> CheckRequest | Result | None:
+    """What is to be checked for the mail on stream; a Result when that is known already; None: nothing to say."""
+    from ..cli.verbs import request_of
+    deps.require(series.NEEDED)
+    if args.ksrc is None and not args.kernel and read_version(Path.cwd()):
+        args.ksrc = Path.cwd()
+    run, asked = request_of(args), {"depth": "quick" if args.quick else "default", "quiet": True,
+                                    "sandbox": not args.no_sandbox}
+    mail = read_mail(stream)
+    tracked = tracked_range(args.ksrc) if args.ksrc else ""
+    if args.series and tracked:
+        return CheckRequest(run, spec=tracked, **asked)
+    if is_cover(mail):
+        return Result(WARN, "not checked: only the cover letter is here; check the series out for review first") \
+            if args.series else None
+    found = series.read_mail(io.BytesIO(mail), work)
+    spec = range_up_to(args.ksrc, found.patches[-1]) if args.ksrc else ""
+    if spec:
+        return CheckRequest(run, spec=spec, last_only=not args.series, **asked)
+    return CheckRequest(run, series=found, **asked)
+
+
+def read_mail(stream: BinaryIO) -> bytes:
+    """What is on stream, all of it: who writes it must not find it closed. Raises UnusableInput."""
+    if stream.isatty():
+        raise UnusableInput("cannot check a mail: stdin is a terminal; pipe one patch mail into it")
+    mail = stream.read(LARGEST + 1)
+    if len(mail) > LARGEST:
+        while stream.read(1 << 20):
+            pass
+        raise UnusableInput(f"cannot check the mail on stdin: it has more than {LARGEST >> 20} MiB; pipe one patch "
+                            "mail into it")
+    return mail
+
+
+def is_cover(mail: bytes) -> bool:
+    """Whether a mail is [PATCH 0/n], or has no diff in it at all."""
+    with tempfile.TemporaryDirectory(prefix="swap-kunit-b4-") as work:
+        found = series.mails.split(mail, "stdin", Path(work))
+    return bool(mail.strip()) and not any(one.diff for one in found)
+
+
+def results(report: PresubmitReport, whole: bool) -> list[Result]:
+    """A report as b4's results: one for the patch, or one for the series."""
+    steps = [step for patch in (report.patches if whole else report.patches[-1:]) for step in patch.steps]
+    if whole:
+        steps += report.series
+    if not steps or all(step.status == SKIP for step in steps):
+        return []
+    found = [step for step in steps if step.status in (WARN, FAIL)]
+    status = FAIL if any(step.status == FAIL for step in found) else WARN if found else PASS
+    shown = "; ".join(dict.fromkeys(f"{step.name}: {step.summary}" for step in found))
+    summary = shown or ", ".join(dict.fromkeys(step.name for step in steps if step.status == PASS)) + " good"
+    details = [f"Linux {report.kernel}, {report.origin}", *report.notes]
+    for step in steps:
+        details += [f"{step.name}: {step.status}: {step.summary}", *(f"  {line}" for line in step.details)]
+    page = report.out / "report.html"
+    return [Result(status, summary, "\n".join(details), page.as_uri() if page.exists() else "")]
+
+
+def by_step(report: PresubmitReport) -> list[Result]:
+    """A report's last patch, a result a step: b4 prep shows each on a line of its own."""
+    steps = report.patches[-1].steps if report.patches else []
+    return [Result(step.status, f"{step.name}: {step.summary}") for step in steps]
+
+
+def checked(args: argparse.Namespace, stream: BinaryIO) -> list[Result]:
+    """What is to be told of the mail on stream. Raises SwapKunitError."""
+    with tempfile.TemporaryDirectory(prefix="swap-kunit-b4-") as work:
+        request = request_for(args, stream, Path(work))
+        if request is None or isinstance(request, Result):
+            return [request] if request else []
+        report = presubmit.check(request)
+        return by_step(report) if args.lines else results(report, args.series)
+
+
+def answer(args: argparse.Namespace, stream: BinaryIO) -> str:
+    """What is printed for the mail on stream: also when nothing could be checked, which is not the mail's fault."""
+    try:
+        found = checked(args, stream)
+    except UnusableInput as error:
+        found = [Result(FAIL, str(error))]
+    except SwapKunitError as error:
+        found = [Result(WARN, f"not checked: {error}")]
+    except OSError as error:
+        found = [Result(WARN, f"not checked: {explained(error)}")]
+    except Exception as error:      # whatever it is: b4 can read nothing but an answer
+        found = [Result(WARN, f"not checked: swap-kunit itself failed, which is a bug: {type(error).__name__}: {error}",
+                        traceback.format_exc())]
+    if args.lines:
+        kinds = {FAIL: "ERROR", WARN: "WARNING"}
+        return "".join(f"{kinds[one.status]}: {' '.join(one.summary.split())}\n" for one in found if one.status in kinds)
+    return json.dumps([one.to_json(f"{TOOL} series" if args.series else TOOL) for one in found], indent=1) + "\n"
+
+
+def b4_check(args: argparse.Namespace) -> int:
+    """Check the mail on stdin; only the answer goes to stdout, and to stderr nothing."""
+    with aside() as tell:
+        tell(answer(args, sys.stdin.buffer))
+    return GOOD
+
+
+@contextmanager
+def aside() -> Iterator:
+    """Keep what anybody prints meanwhile off both streams, which b4 takes for findings; shown when all fails."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    streams = os.dup(1), os.dup(2)
+    with tempfile.TemporaryFile() as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+        told: list[str] = []
+        try:
+            yield told.append
+        except Exception:
+            traceback.print_exc()
+            raise
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os.dup2(streams[0], 1)
+            os.dup2(streams[1], 2)
+            if not told:
+                log.seek(0)
+                os.write(2, log.read()[-4000:])
+    print("".join(told), end="", flush=True)
+
+
+def b4_options(parser: argparse.ArgumentParser) -> None:
+    """b4-check's own arguments."""
+    parser.add_argument("--series", action="store_true", help="as b4.review-series-check-cmd: the whole series")
+    parser.add_argument("--lines", action="store_true",
+                        help="as b4.prep-perpatch-check-cmd or am-perpatch-check-cmd: a line a finding, no JSON")
+    parser.add_argument("--quick", action="store_true", help="the first steps of presubmit only")
+    parser.add_argument("--no-sandbox", action="store_true", help="with your own rights")
+
+
+VERBS = {
+    "b4-check": (b4_check, ("kernel", "cases", b4_options),
+                 "check the patch mail on stdin, as b4 calls its check commands"),
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a person sees while a series is checked: patch n of m, step, elapsed."""
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+import time
+
+from .report import FINDINGS, Step, shortened
+
+TICK = 0.5      # seconds between two drawings of the status line
+
+
+class Progress:
+    """Writes to the stdout it was made with: what runs meanwhile has its own sent elsewhere.
+
+    On a terminal a status line tells the step and the time; a line a step is kept anyhow.
+    """
+
+    def __init__(self, quiet: bool = False):
+        self.stream = None if quiet else sys.stdout
+        self.started = self.step_started = time.monotonic()
+        self.doing = ""
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._ticker: threading.Thread | None = None
+
+    def __enter__(self) -> Progress:
+        if self.stream is not None and self.stream.isatty():
+            self._ticker = threading.Thread(target=self._tick, daemon=True)
+            self._ticker.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._ticker:
+            self._ticker.join()
+            self._write("\r\033[K")
+
+    def _tick(self) -> None:
+        while not self._ended.wait(TICK):
+            now = time.monotonic()
+            if self.doing:
+                self._write(f"\r\033[K{self.doing}: {now - self.step_started:.0f} s "
+                            f"({clock(now - self.started)} in all)"[:110])
+
+    def _write(self, text: str) -> None:
+        if self.stream is not None:
+            with self._lock:
+                self.stream.write(text)
+                self.stream.flush()
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self._write(("\r\033[K" if self._ticker else "") + line + "\n")
+
+    def at(self, where: str, step: str) -> None:
+        """A step begins."""
+        self.doing, self.step_started = f"{where}: {step}", time.monotonic()
+
+    def since(self) -> float:
+        """Seconds of the step that is under way."""
+        return time.monotonic() - self.step_started
+
+    def done(self, where: str, step: Step) -> None:
+        """A step ended."""
+        mark = "!" if step.status in FINDINGS else " "
+        line = f"{mark} {where:<14} {step.name:<12} {step.seconds:6.1f} s  {step.summary}"
+        self.say(shortened(line, shutil.get_terminal_size().columns) if self._ticker else line)
+
+
+def clock(seconds: float) -> str:
+    """1:05"""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Bugs of released kernels that the suites find, and that are not news any more.
+
+configs/known_bugs/SERIES.toml holds a list of
+
+    [[bug]]
+    title = "what is wrong, in one line"
+    case = "suite.case" or "suite.case[parameter]" or "suite.case[*]"
+    expect = "text that its failure must show", or "crashed", or "hung"
+    also = ["text it may show besides"], such as what a debugging kernel reports
+
+A listed case that fails with that text is reported as a known bug and counts in
+no total; with another text it fails; when it passes, "fixed here" is said.
+"""
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..base.errors import SwapKunitError
+from .results import FAIL, PASS, Leaf, Report
+
+REPORT = "kernel report: "
+FAULT = re.compile(rf"EXPECTATION FAILED|ASSERTION FAILED|{REPORT}")
+
+
+@dataclass(frozen=True)
+class KnownBug:
+    """One entry. case may end in [*] for all parameters."""
+
+    title: str
+    case: str
+    expect: str
+    also: tuple[str, ...] = ()
+
+    def covers(self, leaf: Leaf) -> bool:
+        """Whether leaf is the case this entry speaks of."""
+        if self.case.endswith("[*]"):
+            return leaf.name.startswith(self.case[:-2])
+        return leaf.name == self.case
+
+    def shown_by(self, leaf: Leaf) -> bool:
+        """Whether leaf failed in just this way: its faults hold the expected text, or one of also."""
+        if leaf.fate in ("crashed", "hung"):
+            return self.expect == leaf.fate or self.expect in leaf.text[0]
+        faults = split_faults(leaf.text)
+        others = [fault for fault in faults if self.expect not in fault]
+        return len(others) < len(faults) and all(any(text in fault for text in self.also) for fault in others)
+
+
+def split_faults(text: list[str]) -> list[str]:
+    """A failure's text cut into its single faults; one when none is marked."""
+    faults: list[list[str]] = []
+    for line in text:
+        told = faults and len(faults[-1]) == 1 and line.startswith(REPORT)  # what the line before announces
+        if FAULT.search(line) and not told:
+            faults.append([])
+        if faults:
+            faults[-1].append(line)
+    return ["\n".join(lines) for lines in faults] or (["\n".join(text)] if text else [])
+
+
+def load(directory: Path, series: str) -> list[KnownBug]:
+    """The known bugs of a series; none when there is no file. Raises SwapKunitError."""
+    path = directory / f"{series}.toml"
+    try:
+        with open(path, "rb") as file:
+            entries = tomllib.load(file).get("bug", [])
+        return [KnownBug(entry["title"], entry["case"], entry["expect"], tuple(entry.get("also", [])))
+                for entry in entries]
+    except FileNotFoundError:
+        return []
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise SwapKunitError(f"cannot use the known bugs in {path}: {error}; every [[bug]] needs "
+                             "title, case and expect") from error
+
+
+def apply(leaves: list[Leaf], bugs: list[KnownBug]) -> Report:
+    """Mark the leaves that show a known bug; note the bugs that are fixed here."""
+    report = Report(leaves)
+    for bug in bugs:
+        mine = [leaf for leaf in leaves if bug.covers(leaf)]
+        for leaf in mine:
+            if leaf.status == FAIL and not leaf.known and bug.shown_by(leaf):
+                leaf.known = bug.title
+        if mine and all(leaf.status == PASS for leaf in mine):
+            report.fixed.append(f"{bug.title} ({bug.case} passes)")
+    return report

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which mechanisms a kernel has, as kunit/probe.py finds them in its source.
+
+configs/kernels.toml lists those that a kernel of a known series must have. One
+missing fails a run: the suites would assert another rule, or skip, and stay green.
+"""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..base import commands
+from ..build import patches
+from ..source import kernels as source
+from ..base.errors import FAILED, GOOD, SwapKunitError
+from ..base.kernel import Kernel, examine
+from ..base.layout import POLICIES, REPO
+from .results import FAIL, Leaf
+
+PROBE = REPO / "kunit" / "probe.py"
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A mechanism of the swap code; wanted where kernels.toml says this kernel must have it.
+
+    by_policy: a policy brings it, or takes it away.
+    """
+
+    name: str
+    there: bool
+    meaning: str
+    wanted: bool = False
+    by_policy: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Whether it should be there and is not."""
+        return self.wanted and not self.there and not self.by_policy
+
+    def mark(self) -> str:
+        """The word for it in the table."""
+        if self.by_policy:
+            return "added" if self.there else "removed"
+        return "MISSING" if self.missing else "yes" if self.there else "-"
+
+
+def find(kernel: Kernel, policies: list[str] | None = None) -> list[Mechanism]:
+    """What the probe finds in kernel, which need not be built. Raises SwapKunitError."""
+    entries = ask_probe(kernel)
+    before = {entry["name"]: entry["there"] for entry in entries}
+    if policies:
+        with tempfile.TemporaryDirectory(prefix="swap-kunit-") as name:
+            steps = [step for policy in policies for step in patches.steps_of(policy, POLICIES)]
+            patches.lay(kernel.path, Path(name, "patched"), steps, [])
+            entries = ask_probe(kernel, "--patched", Path(name, "patched"))
+    wanted = [] if kernel.given else source.known_kernels().mechanisms_of(kernel.series)
+    unknown = set(wanted) - before.keys()
+    if unknown:
+        raise SwapKunitError(f"cannot tell whether Linux {kernel.version} has {', '.join(sorted(unknown))}: "
+                             "configs/kernels.toml wants it and kunit/probe.py does not know it; "
+                             "put one of them right")
+    return [Mechanism(entry["name"], entry["there"], entry["meaning"], entry["name"] in wanted,
+                      entry["there"] != before[entry["name"]]) for entry in entries]
+
+
+def ask_probe(kernel: Kernel, *options: str | Path) -> list[dict]:
+    """The probe's list of mechanisms. Raises SwapKunitError."""
+    command = [sys.executable, PROBE, "--srctree", kernel.path, "--presence", *options]
+    done = commands.run(command, env=commands.kernel_environment())
+    try:
+        return json.loads(done.output)
+    except ValueError:
+        print(commands.tail(done.output), file=sys.stderr)
+        raise SwapKunitError(f"cannot tell which mechanisms Linux {kernel.version} has: {PROBE} failed as "
+                             "shown above; put it right") from None
+
+
+def missing_leaves(kernel: Kernel) -> list[Leaf]:
+    """A failed result for each mechanism that a kernel known by name lacks; none for KSRC."""
+    if kernel.given or not source.known_kernels().mechanisms_of(kernel.series):
+        return []
+    return [Leaf(f"mechanism.{entry.name}", FAIL, [
+        f"failed: the probe does not find it in Linux {kernel.version}: {entry.meaning}",
+        "configs/kernels.toml says that this series has it: take it out there where the kernel has",
+        "dropped it, or teach kunit/probe.py its new name"]) for entry in find(kernel) if entry.missing]
+
+
+# -- the verb ----------------------------------------------------------------
+
+
+def presence(args: argparse.Namespace) -> int:
+    """Print what the probe finds; FAILED when a known kernel lacks what it must have."""
+    if args.ksrc is not None and args.kernel:
+        raise SwapKunitError(f"cannot look at both the tree {args.ksrc} and the kernel {args.kernel}: "
+                             "--ksrc and --kernel exclude each other; give one of them")
+    with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
+        kernel = examine(args.ksrc) if args.ksrc is not None else source.provide(args.kernel)
+    found = find(kernel, args.policy)
+    if args.json:
+        print(json.dumps({"kernel": kernel.version, "origin": kernel.origin, "policies": args.policy or [],
+                          "mechanisms": [asdict(entry) for entry in found]}, indent=1))
+    else:
+        laid = f", with {', '.join(args.policy)}" if args.policy else ""
+        print(f"Linux {kernel.version}, {kernel.origin}{laid}\n\n{table(found)}")
+    return FAILED if any(entry.missing for entry in found) else GOOD
+
+
+def table(found: list[Mechanism]) -> str:
+    """One line a mechanism: those a policy changes, those that are there, then the others."""
+    width = max(len(entry.name) for entry in found)
+    rows = sorted(found, key=lambda entry: (not entry.by_policy, not (entry.there or entry.missing)))
+    return "\n".join([f"{'mechanism':<{width}}  {'there':<7}  what it means",
+                      *(f"{entry.name:<{width}}  {entry.mark():<7}  {entry.meaning}" for entry in rows)])
+
+
+def presence_options(parser: argparse.ArgumentParser) -> None:
+    """presence's own arguments."""
+    from ..cli.main import comma_list
+    parser.add_argument("--ksrc", metavar="DIR", type=Path,
+                        help="kernel tree to look at; it is only read (make: KSRC=)")
+    parser.add_argument("--kernel", metavar="VERSION",
+                        help="kernel to fetch from Debian, such as 7.3 or 6.12; without it and --ksrc "
+                             "the newest 7.x (make: KERNEL=)")
+    parser.add_argument("--policy", metavar="A,B", default="", type=comma_list,
+                        help="policies of mm/policies laid over the kernel (make: POLICY=)")
+    parser.add_argument("--json", action="store_true", help="as JSON (make: JSON=1)")
+
+
+VERBS = {
+    "presence": (presence, (presence_options,),
+                 "tell which mechanisms a kernel has, and so what the suites assert; nothing is built"),
+}

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From KTAP log to results: kunit.py parses, we read its JSON and add what it leaves out.
+
+Files written into the output directory: ktap.log, results.json (KernelCI form, as
+kunit.py makes it, with the kernel filled in), junit.xml, decisions.txt,
+outcomes.json and summary.json. None of them holds a time, so that two equal runs give equal files.
+"""
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from ..base import commands
+from ..base.errors import SwapKunitError
+from ..base.kernel import Kernel
+from .console import PARAM_END, SKIP, Case, Suite, join
+from ..base.layout import Layout
+from .runner import Results
+
+PASS, FAIL, SKIPPED = "passed", "failed", "skipped"
+# The lines of a crash that tell where it was; UML marks what it is not sure of with a "?".
+TRACE = re.compile(r"FAILED at|kernel report: |(BUG|WARNING|KASAN)\b.*: |RIP: |^\[<[0-9a-f]+>\] (?!\? )")
+STATUS = {"PASS": PASS, "SKIP": SKIPPED}
+SUMMARY = "summary.json"
+OUTCOMES = "outcomes.json"
+TEXT_LINES = 6      # of each failed case's text
+
+
+@dataclass
+class Leaf:
+    """One result that counts: a case, or one parameter of it.
+
+    name is suite.case or suite.case[param]; text what was printed for it; reason
+    why it was skipped; known the title of the known bug it shows, if any.
+    """
+
+    name: str
+    status: str
+    text: list[str] = field(default_factory=list)
+    reason: str = ""
+    fate: str = ""
+    known: str = ""
+
+    @property
+    def suite(self) -> str:
+        """The suite's name."""
+        return self.name.split(".")[0]
+
+
+@dataclass
+class Report:
+    """All leaves of a run, in order, and the known bugs seen fixed."""
+
+    leaves: list[Leaf]
+    fixed: list[str] = field(default_factory=list)
+
+    def count(self, status: str) -> int:
+        """How many leaves have status; those that show a known bug are in no count."""
+        return sum(leaf.status == status and not leaf.known for leaf in self.leaves)
+
+    def closing_line(self) -> str:
+        """N passed, N failed, N skipped"""
+        return ", ".join(f"{self.count(status)} {status}" for status in (PASS, FAIL, SKIPPED))
+
+
+# -- parsing -----------------------------------------------------------------
+
+
+def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet: bool) -> list[Leaf]:
+    """Write ktap.log, have kunit.py parse (and print) it, and return the leaves."""
+    log, target = layout.out / "ktap.log", layout.out / "results.json"
+    log.write_text(join(results.suites), errors="backslashreplace")
+    target.unlink(missing_ok=True)
+    command = [sys.executable, parser, "parse", f"--json={target}", log]
+    commands.show(command)
+    sys.stdout.flush()
+    done = commands.run(command, echo=not quiet, env=commands.kernel_environment())
+    for line in results.reports:
+        print(f"report outside of a case: {printable(line)}")
+    if not target.exists():
+        print(done.output)
+        raise SwapKunitError(f"cannot parse the results: {parser} ended with status {done.status} and left no "
+                             f"{target}; what it printed is shown above, what it was given is {log}")
+    tree = json.loads(target.read_text())
+    complete_json(tree, kernel)
+    target.write_text(json.dumps(tree, indent=2) + "\n")
+    return leaves_of(tree, results.suites)
+
+
+def complete_json(group: dict, kernel: Kernel) -> None:
+    """Fill in what kunit.py parse does not know."""
+    group.update(arch="um", kernel=kernel.version)
+    for inner in group["sub_groups"]:
+        complete_json(inner, kernel)
+
+
+def leaves_of(tree: dict, suites: list[Suite]) -> list[Leaf]:
+    """The leaves in kunit.py's JSON, with what was printed for each."""
+    groups = {group["name"]: group for group in tree["sub_groups"]}
+    leaves = []
+    for suite in suites:
+        group = groups.get(suite.name)
+        if group:
+            leaves += suite_leaves(group, suite)
+    return leaves
+
+
+def suite_leaves(group: dict, suite: Suite) -> list[Leaf]:
+    """The leaves of one suite, in the order of its cases."""
+    plain = {case["name"]: case["status"] for case in group["test_cases"]}
+    nested = {inner["name"]: inner for inner in group["sub_groups"]}
+    leaves = []
+    for case in suite.cases:
+        if case.name in nested:
+            leaves += parameter_leaves(nested[case.name], case)
+        else:
+            reason = SKIP.search(case.lines[-1]) if case.lines else None
+            leaves.append(Leaf(case.full_name, STATUS.get(plain.get(case.name, ""), FAIL),
+                               told(case), reason[1] if reason else "", case.fate))
+    return leaves
+
+
+def parameter_leaves(group: dict, case: Case) -> list[Leaf]:
+    """The parameters of a case; the case itself too when only it failed."""
+    texts, reasons = by_parameter(case)
+    leaves = [Leaf(f"{case.full_name}[{item['name']}]", STATUS.get(item["status"], FAIL),
+                   texts.get(item["name"], []), reasons.get(item["name"], ""))
+              for item in group["test_cases"]]
+    if not case.passed() and not any(leaf.status == FAIL for leaf in leaves):
+        leaves.append(Leaf(case.full_name, FAIL, told(case), "", case.fate))
+    return leaves
+
+
+def told(case: Case) -> list[str]:
+    """What a case printed, without its result line, and how it ended."""
+    lines = [clean(line) for line in (case.lines if case.fate else case.lines[:-1])]
+    if case.fate:
+        lines = [f"{case.fate}: {case.reason}", *(list(filter(TRACE.search, lines)) or lines[-12:])]
+    return [line for line in lines if line]
+
+
+def by_parameter(case: Case) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """What a case printed, and its skip reasons, by parameter."""
+    texts: dict[str, list[str]] = {}
+    reasons: dict[str, str] = {}
+    current: list[str] = []
+    for line in case.lines:
+        found = PARAM_END.match(line)
+        if not found:
+            current.append(clean(line))
+            continue
+        skip = SKIP.search(line)
+        name = SKIP.sub("", found[2]) if skip else found[2]
+        texts[name] = [text for text in current if text]
+        if skip:
+            reasons[name] = skip[1]
+        current = []
+    return texts, reasons
+
+
+def clean(line: str) -> str:
+    """A diagnostic line without indentation and KTAP's own words."""
+    text = re.sub(r"^\s*(# )?", "", line).rstrip()
+    return "" if re.match(r"(KTAP version|Subtest: |1\.\.\d|module: )", text) else text
+
+
+def interesting(text: list[str]) -> list[str]:
+    """A failure's text from its first fault on.
+
+    Where a fixture's function found it, its own place says nothing: the text names the suite's.
+    """
+    text = [line for line in text if "FAILED at mm/kunit/fixture/" not in line]
+    for number, line in enumerate(text):
+        if "FAILED at" in line or "_kunit.c:" in line \
+                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ", "rule ")):
+            return text[number:]
+    return text[-TEXT_LINES:]
+
+
+# -- files -------------------------------------------------------------------
+
+
+def write_decisions(layout: Layout, results: Results) -> int:
+    """decisions.txt: every decision in the kernel's order of cases; returns how many."""
+    text = "".join(f"{line}\n" for line in results.decisions)
+    (layout.out / "decisions.txt").write_text(text)
+    return len(results.decisions)
+
+
+def write_summary(layout: Layout, kernel: Kernel, config: list[str], policies: list[str],
+                  report: Report, interrupted: bool) -> None:
+    """summary.json: the run's numbers, for whoever compares runs."""
+    summary = {"kernel": kernel.version, "config": config, "policies": policies, "interrupted": interrupted,
+               **{status: report.count(status) for status in (PASS, FAIL, SKIPPED)},
+               "known_bugs": sum(bool(leaf.known) for leaf in report.leaves),
+               "failures": [leaf.name for leaf in report.leaves if leaf.status == FAIL and not leaf.known],
+               "fixed": report.fixed}
+    (layout.out / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n")
+
+
+def read_summary(layout: Layout) -> dict:
+    """What write_summary() left, or an empty dict."""
+    try:
+        return json.loads((layout.out / SUMMARY).read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def write_outcomes(layout: Layout, leaves: list[Leaf]) -> None:
+    """outcomes.json: what became of each leaf, for whoever compares two runs case by case."""
+    told = [{**asdict(leaf), "text": interesting(leaf.text)[:TEXT_LINES] if leaf.status == FAIL else []}
+            for leaf in leaves]
+    (layout.out / OUTCOMES).write_text(json.dumps(told, indent=1) + "\n")
+
+
+def read_outcomes(layout: Layout) -> list[Leaf]:
+    """What write_outcomes() left. Raises OSError or ValueError."""
+    return [Leaf(**told) for told in json.loads((layout.out / OUTCOMES).read_text())]
+
+
+def write_junit(layout: Layout, leaves: list[Leaf]) -> None:
+    """junit.xml: one testsuite per suite; a known bug is skipped with its title."""
+    from xml.etree import ElementTree as xml    # 15 ms: only here
+    top = xml.Element("testsuites")
+    for name in dict.fromkeys(leaf.suite for leaf in leaves):
+        mine = [leaf for leaf in leaves if leaf.suite == name]
+        failures = sum(leaf.status == FAIL and not leaf.known for leaf in mine)
+        suite = xml.SubElement(top, "testsuite", name=name, tests=str(len(mine)),
+                               failures=str(failures))
+        for leaf in mine:
+            case = xml.SubElement(suite, "testcase", classname=name, name=leaf.name.partition(".")[2])
+            if leaf.known or leaf.status == SKIPPED:
+                xml.SubElement(case, "skipped", message=printable(leaf.known or leaf.reason))
+            elif leaf.status == FAIL:
+                failure = xml.SubElement(case, "failure", message=printable("".join(leaf.text[:1])))
+                failure.text = printable("\n".join(leaf.text))
+    xml.indent(top)
+    xml.ElementTree(top).write(layout.out / "junit.xml", encoding="utf-8", xml_declaration=True)
+
+
+def printable(text: str) -> str:
+    """text without the control characters XML does not allow."""
+    return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", "?", text)

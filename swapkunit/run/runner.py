@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run suites, each in a UML of its own; a crash or a hang is a failed case, not the end."""
+from __future__ import annotations
+
+import fnmatch
+import json
+import random
+import re
+import selectors
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..base import commands, interrupts
+from ..base.errors import SwapKunitError, UntestableKernel
+from .console import AFTER_LAST, WHOLE, Case, Console, Suite, alike, listed_cases
+from ..base.layout import REPO, Layout
+from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
+
+BENCHMARKS = "swap_bench_"   # suites that verbs of their own run
+ENOUGH_HANGS = 3        # in one suite: the others are not waited for
+ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
+SHOWN = 100             # lines kept of the start and of the end of what a broken case printed
+BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
+
+
+@dataclass
+class RunOptions:
+    """filters: globs such as "swap_alloc.*"; timeout in seconds without a sign of life.
+
+    shuffle: a seed; each case then has a UML of its own, in an order drawn from it.
+    kernel_args: the whole command line; of it, given is what the user asked for.
+    """
+
+    filters: list[str] = field(default_factory=list)
+    timeout: float = 60.0
+    jobs: int = 1
+    kernel_args: list[str] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
+    shuffle: int | None = None
+
+
+@dataclass
+class Results:
+    """Everything the UMLs told. interrupted: somebody stopped the run early.
+
+    reports: of the kernel outside of all cases, each once: how they begin.
+    """
+
+    suites: list[Suite]
+    decisions: list[str]
+    seconds: float = 0.0
+    umls: int = 0
+    interrupted: bool = False
+    missing: int = 0
+    reports: list[str] = field(default_factory=list)
+
+
+# -- which cases -------------------------------------------------------------
+
+
+def list_cases(layout: Layout, options: RunOptions, binary: Path | None = None) -> list[str]:
+    """All suite.case names of the kernel, in its order; remembered per vmlinux.
+
+    Raises UntestableKernel when the kernel does not come so far.
+    """
+    binary = binary or layout.vmlinux
+    info = binary.stat()
+    key = [info.st_mtime_ns, info.st_size, options.kernel_args]
+    memo = layout.out / "cases.json"
+    try:
+        known = json.loads(memo.read_text())
+    except (OSError, ValueError):
+        known = {}
+    if known.get("key") != key:
+        cases, calibrated = boot_to_list(layout, with_calibration(options, known), binary)
+        known = {"key": key, "cases": cases, "lpj": calibrated or known.get("lpj")}
+        memo.write_text(json.dumps(known))
+    options.kernel_args = with_calibration(options, known).kernel_args
+    return known["cases"]
+
+
+def with_calibration(options: RunOptions, known: dict) -> RunOptions:
+    """options with the delay loop's calibration of an earlier boot: that is half of a boot's time."""
+    if not known.get("lpj") or any(arg.startswith(("lpj=", "time-travel")) for arg in options.kernel_args):
+        return options
+    return replace(options, kernel_args=[*options.kernel_args, f"lpj={known['lpj']}"])
+
+
+def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> tuple[list[str], str]:
+    """Boot once with kunit.action=list; the cases, and the delay loop's calibration.
+
+    Raises UntestableKernel when no case is listed, and plain SwapKunitError when it
+    is the user's kernel arguments that are in the way.
+    """
+    try:
+        return try_to_list(layout, options, binary)
+    except UntestableKernel:
+        if not options.given:
+            raise
+        others = [arg for arg in options.kernel_args if arg not in options.given]
+        try_to_list(layout, replace(options, kernel_args=others), binary, quiet=True)
+        raise SwapKunitError(f"the kernel does not reach its first case with {' '.join(options.given)} on its "
+                             "command line, and does without: see its console's end above, and give other "
+                             "arguments (--kernel-arg, make: KUNIT_ARGS=)") from None
+
+
+def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool = False) -> tuple[list[str], str]:
+    """One boot of boot_to_list(). Raises UntestableKernel."""
+    args = kernel_arguments([*options.kernel_args, "kunit.action=list"])
+    log = layout.out / "logs" / "list.log"
+    log.parent.mkdir(exist_ok=True)
+    uml, ended_by = None, ""
+    try:
+        with interrupts.held():
+            uml = Uml(binary, args, log, memory_directory(memory_bytes(args)))
+        with selectors.DefaultSelector() as selector:
+            selector.register(uml, selectors.EVENT_READ)
+            while not (selector.select(0.5) and not uml.read()):
+                ended_by = uml.stuck(min(BOOT_TIMEOUT, options.timeout))
+                if ended_by:
+                    break
+    finally:
+        if uml:
+            with interrupts.held():
+                uml.close()
+    cases = listed_cases(uml.lines)
+    if not cases:
+        if not quiet:
+            print("\n".join(uml.lines[-40:]))
+        why = uml.console.panic or ended_by or f"it ended with status {uml.process.returncode}"
+        raise UntestableKernel(f"the kernel under test does not reach its first case: {why}; its "
+                               f"console is in {log}, its end is shown")
+    calibrated = re.search(r"BogoMIPS \(lpj=(\d+)\)", "\n".join(uml.lines))
+    return cases, calibrated[1] if calibrated else ""
+
+
+def select(cases: list[str], filters: list[str]) -> list[str]:
+    """The cases that any of filters names; without filters all but the benchmarks.
+
+    Raises SwapKunitError when none is named.
+    """
+    if not filters:
+        return [case for case in cases if not case.startswith(BENCHMARKS)]
+    globs = [glob if "." in glob else f"{glob}.*" for glob in filters]
+    chosen = [case for case in cases if any(fnmatch.fnmatchcase(case, glob) for glob in globs)]
+    if not chosen:
+        suites = list(dict.fromkeys(case.split(".")[0] for case in cases))
+        raise SwapKunitError(f"no case matches the filter {','.join(filters)}: this kernel has the "
+                             f"suites {', '.join(suites)}; see `swap-kunit list` for their cases")
+    return chosen
+
+
+@dataclass
+class Job:
+    """One UML to start: which cases of which suite, and the glob that names them."""
+
+    suite: str
+    glob: str
+    cases: list[str]
+
+
+def plan(cases: list[str], chosen: list[str], filters: list[str], durations: dict[str, float]) -> list[Job]:
+    """One job per suite, longest known first; one per case where no glob gives just the chosen."""
+    jobs = []
+    for suite in dict.fromkeys(case.split(".")[0] for case in chosen):
+        every = [case for case in cases if case.startswith(f"{suite}.")]
+        wanted = [case for case in chosen if case.startswith(f"{suite}.")]
+        names = [case.split(".")[1] for case in wanted]
+        tails = [glob.partition(".")[2] or "*" for glob in filters
+                 if fnmatch.fnmatchcase(suite, glob.partition(".")[0])]
+        tail = next((t for t in tails if fnmatch.filter([c.split(".")[1] for c in every], t) == names), "")
+        if wanted == every:
+            jobs.append(Job(suite, suite, names))
+        elif tail:
+            jobs.append(Job(suite, f"{suite}.{tail}", names))
+        else:
+            jobs += [Job(suite, f"{suite}.{name}", [name]) for name in names]
+    return sorted(jobs, key=lambda job: -durations.get(job.suite, 1e9))
+
+
+def plan_alone(chosen: list[str], seed: int) -> list[Job]:
+    """One job per case, in an order drawn from seed."""
+    jobs = [Job(case.split(".")[0], case, [case.split(".")[1]]) for case in chosen]
+    random.Random(seed).shuffle(jobs)
+    return jobs
+
+
+def suite_arguments(suite: str, suites: Path = REPO / "kunit" / "suites") -> list[str]:
+    """What the suite wants on its kernel's command line, from a comment in its source:
+
+    /* swap-kunit: zswap.enabled=0 */
+    """
+    try:
+        text = (suites / f"{suite}_kunit.c").read_text()
+    except OSError:
+        return []
+    return " ".join(ARGUMENTS.findall(text)).split()
+
+
+# -- running them ------------------------------------------------------------
+
+
+class Runner:
+    """Runs jobs, a few UMLs at a time, and collects their cases."""
+
+    def __init__(self, binary: Path, logs: Path, options: RunOptions):
+        self.binary, self.logs, self.options = binary, logs, options
+        self.cases: dict[str, Case] = {}
+        self.headers: dict[str, list[str]] = {}
+        self.decisions: dict[str, list[str]] = {}
+        self.reports: dict[str, str] = {}
+        self.seconds: dict[str, float] = {}
+        self.umls = 0
+        self._running: dict[Uml, Job] = {}
+        args = kernel_arguments(options.kernel_args)
+        self._scratch = memory_directory(memory_bytes(args) * options.jobs)
+
+    def run(self, queue: list[Job]) -> bool:
+        """Run all jobs; False when interrupted. No UML outlives this."""
+        queue = list(queue)
+        total = sum(len(job.cases) for job in queue)
+        with selectors.DefaultSelector() as selector:
+            try:
+                while queue or self._running:
+                    while queue and len(self._running) < self.options.jobs:
+                        job = queue.pop(0)
+                        if not self._given_up(job):
+                            selector.register(self._start(job), selectors.EVENT_READ)
+                    for uml, ended_by in self._wait(selector):
+                        selector.unregister(uml)
+                        queue = self._finish(uml, ended_by) + queue
+                    commands.status_line(f"running: {len(self.cases)} of {total} cases, "
+                                         + ", ".join(job.glob for job in self._running.values()))
+            except KeyboardInterrupt:
+                return False
+            finally:
+                with interrupts.held():
+                    commands.status_line("")
+                    for uml in list(self._running):
+                        self._collect(uml, self._running.pop(uml))
+                        uml.close()
+        return True
+
+    def _given_up(self, job: Job) -> bool:
+        """Whether so many cases of the suite hang that the rest would only take time."""
+        hung = sum(case.suite == job.suite and case.fate == "hung" for case in self.cases.values())
+        if hung < ENOUGH_HANGS:
+            return False
+        for name in job.cases:
+            self._blame(job, name, "hung", f"not run: {ENOUGH_HANGS} cases of {job.suite} hang before it", [])
+        return True
+
+    def _start(self, job: Job) -> Uml:
+        args = kernel_arguments([*suite_arguments(job.suite), *self.options.kernel_args,
+                                 f"kunit.filter_glob={job.glob}"])
+        name = re.sub(r"[^\w.-]", "_", job.glob)
+        with interrupts.held():
+            uml = Uml(self.binary, args, self.logs / f"{name}.log", self._scratch)
+            self._running[uml] = job
+        self.umls += 1
+        return uml
+
+    def _wait(self, selector: selectors.BaseSelector) -> list[tuple[Uml, str]]:
+        """The UMLs that ended or must be ended, with the reason."""
+        ended = [(key.fileobj, "") for key, _ in selector.select(0.2) if not key.fileobj.read()]
+        gone = {uml for uml, _ in ended}
+        for uml in self._running:
+            reason = "" if uml in gone else uml.stuck(self.options.timeout)
+            if reason:
+                ended.append((uml, reason))
+        return ended
+
+    def _collect(self, uml: Uml, job: Job) -> None:
+        console = uml.console
+        for case in console.done:
+            self._keep(case)
+        for line in console.reports:
+            self.reports.setdefault(alike(line), line)
+        if console.header:
+            self.headers.setdefault(job.suite, console.header)
+        for line in console.decisions:
+            name = line.split(" ")[0].split("[")[0]
+            self.decisions.setdefault(name, []).append(line)
+        self.seconds[job.suite] = self.seconds.get(job.suite, 0) + time.monotonic() - uml.started
+
+    def _keep(self, case: Case) -> None:
+        """Take a case that ended. One whose results contradict each other has failed."""
+        known = self.cases.setdefault(case.full_name, case)
+        if not known.fate and known.result() != case.result():
+            self.cases[case.full_name] = replace(
+                known, lines=shortened([*known.lines, *case.lines]), fate="failed",
+                reason=f"two results: {known.result()}, then {case.result()}")
+
+    def _finish(self, uml: Uml, ended_by: str) -> list[Job]:
+        """Close an ended UML; the jobs that go on where it stopped."""
+        with interrupts.held():
+            job = self._running.pop(uml)
+            uml.close()
+        self._collect(uml, job)
+        if not uml.console.started:
+            self._boot_failed(uml, job, ended_by)
+        left = [name for name in job.cases if f"{job.suite}.{name}" not in self.cases]
+        if uml.console.suite_ended and left:
+            for name in left:
+                self._without_a_run(job, name, uml.console)
+            return []
+        fault = describe_end(uml, ended_by)
+        if not left:
+            if fault:
+                self._blame(job, AFTER_LAST, *fault, uml.console.pending)
+            elif uml.console.suite_failed and all(case.passed() for case in uml.console.done):
+                self._blame(job, WHOLE, "failed", "its end says not ok", uml.console.pending)
+            return []
+        culprit = uml.console.running if uml.console.running in left else left[0]
+        fate, reason = fault or ("crashed", "the kernel ended without a word")
+        if culprit == uml.console.running and uml.console.parameter:
+            reason = f"[{uml.console.parameter}] {reason}"
+        self._blame(job, culprit, fate, reason, uml.console.pending)
+        return [Job(job.suite, f"{job.suite}.{name}", [name]) for name in left if name != culprit]
+
+    def _boot_failed(self, uml: Uml, job: Job, ended_by: str) -> None:
+        """A kernel that listed its cases but did not start KUnit this time."""
+        uml.console.pending = uml.lines[-30:]
+        uml.console.panic = uml.console.panic or ended_by or "the kernel ended before KUnit started"
+
+    def _without_a_run(self, job: Job, name: str, console: Console) -> None:
+        """A case whose suite ended without it: skipped with its suite, or failed."""
+        if console.suite_skipped is None:
+            self._blame(job, name, "failed", suite_failure(console), [])
+        else:
+            line = f"    ok 1 {name} # SKIP {console.suite_skipped}"
+            self.cases[f"{job.suite}.{name}"] = Case(job.suite, name, [line])
+
+    def _blame(self, job: Job, name: str, fate: str, reason: str, lines: list[str]) -> None:
+        case = Case(job.suite, name, shortened(lines), fate, reason)
+        self.cases[case.full_name] = case
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """The first and last lines: a loop that prints says the same in between."""
+    left_out = len(lines) - 2 * SHOWN
+    if left_out <= 0:
+        return list(lines)
+    return [*lines[:SHOWN], f"... {left_out} lines are left out here; the console's log has them",
+            *lines[-SHOWN:]]
+
+
+def describe_end(uml: Uml, ended_by: str) -> tuple[str, str] | None:
+    """(fate, reason) of a UML that did not end as it should; None for a good end."""
+    if ended_by.startswith("hung"):
+        return "hung", ended_by.partition(": ")[2]
+    if uml.console.panic:
+        return "crashed", uml.console.panic
+    if not uml.console.suite_ended:
+        return "crashed", f"the kernel ended with status {uml.process.returncode}, no panic was printed"
+    return None
+
+
+def suite_failure(console: Console) -> str:
+    """Why a suite ended before its cases, from what it printed."""
+    said = [line.strip() for line in console.pending if "fail" in line or "error" in line]
+    return said[0] if said else "the suite ended before this case"
+
+
+def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | None = None) -> Results:
+    """Run the chosen cases. Only ^C ends this early, and then Results say so."""
+    started = time.monotonic()
+    chosen = select(cases, options.filters)
+    logs = layout.out / "logs"
+    logs.mkdir(exist_ok=True)
+    for old in logs.glob("*.log"):
+        if old.name != "list.log":
+            old.unlink()
+    durations = read_durations(layout)
+    runner = Runner(binary or layout.vmlinux, logs, options)
+    if options.shuffle is None:
+        jobs = plan(cases, chosen, options.filters, durations)
+    else:
+        print(f"each case alone, shuffled by seed {options.shuffle}", flush=True)
+        jobs = plan_alone(chosen, options.shuffle)
+    shown = kernel_arguments([*options.kernel_args, "kunit.filter_glob=SUITE"])
+    commands.show([binary or layout.vmlinux, *shown])
+    complete = runner.run(jobs)
+    results = gather(runner, cases, chosen)
+    results.interrupted = not complete
+    results.seconds = time.monotonic() - started
+    if complete and not options.filters and options.shuffle is None:
+        (layout.out / "durations.json").write_text(json.dumps(runner.seconds))
+    return results
+
+
+def gather(runner: Runner, cases: list[str], chosen: list[str]) -> Results:
+    """Put the runner's cases in the order the kernel lists them."""
+    suites = []
+    for name in dict.fromkeys(case.split(".")[0] for case in chosen):
+        wanted = [case for case in chosen if case.startswith(f"{name}.")] \
+            + [f"{name}.{WHOLE}", f"{name}.{AFTER_LAST}"]
+        found = [runner.cases[case] for case in wanted if case in runner.cases]
+        suites.append(Suite(name, runner.headers.get(name, []), found, runner.seconds.get(name, 0.0)))
+    decisions = [line for case in cases for line in runner.decisions.get(case, [])]
+    missing = sum(case not in runner.cases for case in chosen)
+    return Results(suites, decisions, umls=runner.umls, missing=missing,
+                   reports=[runner.reports[key] for key in sorted(runner.reports)])
+
+
+def read_durations(layout: Layout) -> dict[str, float]:
+    """Seconds each suite took last time."""
+    try:
+        return json.loads((layout.out / "durations.json").read_text())
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which of many mails are the series, and in which order: by subject, thread and author."""
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..base.errors import SwapKunitError
+from .mails import Mail
+
+PREFIX = re.compile(r"^\s*(?:(?P<reply>re|aw|fwd?)\s*(?:\[\d+\])?:\s*)*(?P<tags>(?:\[[^\]]*\]\s*)*)(?P<title>.*)$",
+                    re.I | re.S)
+NUMBER = re.compile(r"\b(\d{1,3})\s*/\s*(\d{1,3})\b")
+VERSION = re.compile(r"(?<![a-z])(?:v|patchv|rfcv)(\d{1,3})\b", re.I)
+ALIKE = 0.8         # of two titles, as difflib counts
+
+
+@dataclass
+class Candidate:
+    """A mail with what its subject says."""
+
+    mail: Mail
+    reply: bool
+    number: int
+    total: int
+    version: int
+    title: str
+    rfc: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its [PATCH ..] and title, for notes."""
+        version = f" v{self.version}" if self.version > 1 else ""
+        place = f" {self.number}/{self.total}" if self.total else ""
+        return f'[{"RFC " * self.rfc}PATCH{version}{place}] "{self.title}"'
+
+    @property
+    def age(self) -> tuple[bool, int]:
+        """To compare versions by: what is a patch comes after what was a request for comments."""
+        return not self.rfc, self.version
+
+    @property
+    def ids(self) -> set[str]:
+        """The mails of its thread it names, its own among them."""
+        return {*self.mail.parents, self.mail.message_id} - {""}
+
+    @property
+    def who(self) -> str:
+        """The author's name, to compare by."""
+        return self.mail.author.partition("<")[0].strip(' "').casefold()
+
+
+def candidate(mail: Mail) -> Candidate:
+    """What the subject of mail says about its place."""
+    match = PREFIX.match(mail.subject)
+    tags = match["tags"]
+    number = NUMBER.search(tags)
+    version = VERSION.search(tags)
+    title = match["title"].strip() or first_line(mail)
+    return Candidate(mail, bool(match["reply"]), int(number[1]) if number else 1,
+                     int(number[2]) if number else 0, int(version[1]) if version else 1, title,
+                     bool(re.search(r"(?<![a-z])rfc", tags, re.I)))
+
+
+def first_line(mail: Mail) -> str:
+    """A title for what has no subject: the file's name."""
+    return Path(mail.source).stem
+
+
+def patches_of(candidates: list[Candidate], notes: list[str]) -> list[Candidate]:
+    """The candidates that bring a diff; of replies only when there is nothing else."""
+    with_diff = [one for one in candidates if one.mail.diff]
+    chosen = [one for one in with_diff if not one.reply] or with_diff
+    talk = [one for one in candidates if not one.mail.diff and (one.reply or not one.total)]
+    if talk:
+        notes.append(f"left out: {plural(len(talk), 'mail')} without a patch")
+    notes += [f'left out: the patch in a reply, "{one.mail.subject}"' for one in with_diff if one not in chosen]
+    return chosen
+
+
+def explain_nothing(candidates: list[Candidate]) -> str:
+    """Why there is no patch in the mails, and what to do."""
+    if any(re.search(r"^>+ ?(?:diff --git|\+\+\+ )", one.mail.message + one.mail.comment, re.M)
+           for one in candidates):
+        return "its diff is quoted (>), it is a reply; give the mail it answers"
+    if any(re.search(r"^[ \t]+diff --git", one.mail.message + one.mail.comment, re.M) for one in candidates):
+        return "its diff is indented, as a web page shows it; save the raw mail"
+    if any(re.search(r"^\*{3} \d+(?:,\d+)? \*{4}", one.mail.message + one.mail.comment, re.M) for one in candidates):
+        return "its diff is a context diff, which git does not take; make a unified one (diff -u)"
+    if any("@@ -" in one.mail.message + one.mail.comment for one in candidates):
+        return "its diff has lost the names of its files (--- and +++); save the raw mail"
+    if any(not one.number and one.total for one in candidates):
+        return "it is a cover letter only; give the patches too"
+    return "there is no diff in it; give the mails with the patches"
+
+
+Group = list[Candidate]
+
+
+def groups_of(chosen: list[Candidate], covers: list[Candidate], notes: list[str]) -> list[Group]:
+    """The series among the patches, in the order given; each in the order of its [n/m]."""
+    found: list[Group] = []
+    for one in without_duplicates(chosen, notes):
+        home = next((group for group in found if belongs(one, group)), None)
+        if home is None:
+            found.append([one])
+        else:
+            home.append(one)
+    found = newest(completed(found), covers, notes)
+    for group in found:
+        group.sort(key=lambda one: one.number)
+    return found
+
+
+def without_duplicates(chosen: list[Candidate], notes: list[str]) -> list[Candidate]:
+    """Each patch once; of two that claim the same place in a series, the later."""
+    kept: list[Candidate] = []
+    for one in chosen:
+        before = next((other for other in kept if same_place(other, one)), None)
+        if before:
+            same = before.mail.diff == one.mail.diff
+            why = "given twice" if same else "since a later one like it is there"
+            notes.append(f"left out: {before.label}, {why}")
+            kept[kept.index(before)] = one
+        else:
+            kept.append(one)
+    return kept
+
+
+def same_place(one: Candidate, other: Candidate) -> bool:
+    """Whether two mails are one patch, sent or saved twice."""
+    if (one.age, one.total, one.number) != (other.age, other.total, other.number):
+        return False
+    again = bool(one.total and one.ids & other.ids) and one.who == other.who
+    return again or one.title.casefold() == other.title.casefold()
+
+
+def belongs(one: Candidate, group: Group) -> bool:
+    """Whether a patch is one of a series that has none of its number yet."""
+    if not one.total or (one.age, one.total) != (group[0].age, group[0].total):
+        return False
+    return all(one.number != other.number for other in group) and any(linked(one, other) for other in group)
+
+
+def linked(one: Candidate, other: Candidate) -> bool:
+    """Whether two patches of the same [v m/n] come from one series: by thread, else by where they lie and by whom."""
+    if one.mail.message_id and other.mail.message_id and (one.mail.parents or other.mail.parents):
+        return bool(one.ids & other.ids)
+    here, there = Path(one.mail.source), Path(other.mail.source)
+    formatted = all(re.match(r"(v\d+-)?\d{4}-", path.name) for path in (here, there))
+    return one.who == other.who or here == there or (formatted and here.parent == there.parent)
+
+
+def completed(found: list[Group]) -> list[Group]:
+    """Parts that make a whole series together are one: it may have several authors."""
+    whole: list[Group] = []
+    for group in found:
+        for other in whole:
+            numbers = sorted(one.number for one in [*group, *other])
+            if group[0].total and group[0].age == other[0].age and numbers == [*range(1, group[0].total + 1)]:
+                other += group
+                break
+        else:
+            whole.append(group)
+    return whole
+
+
+def newest(found: list[Group], covers: list[Candidate], notes: list[str]) -> list[Group]:
+    """Of several versions of one series the newest."""
+    kept = []
+    for group in found:
+        newer = [other[0].age for other in found if other[0].age > group[0].age and same_series(group, other, covers)]
+        if newer:
+            version = max(newer)[1]
+            later = f"v{version} of it is there" if version > group[0].version else "it is there without RFC"
+            notes += [f"left out: {one.label}, since {later}" for one in group]
+        else:
+            kept.append(group)
+    return kept
+
+
+def titles_of(group: Group, covers: list[Candidate]) -> set[str]:
+    """The titles of a series: its patches' and its cover letter's."""
+    names = {one.who for one in group}
+    told = {cover.title.casefold() for cover in covers
+            if (cover.age, cover.total) == (group[0].age, group[0].total) and cover.who in names}
+    return {one.title.casefold() for one in group} | told - {"*** subject here ***"}
+
+
+def same_series(group: Group, other: Group, covers: list[Candidate]) -> bool:
+    """Whether two groups are versions of one series: by a title, the thread, or a title that is much the same."""
+    titles, others = titles_of(group, covers), titles_of(other, covers)
+    if titles & others:
+        return True
+    if not {one.who for one in group} & {one.who for one in other}:
+        return False
+    if set.union(*(one.ids for one in group)) & set.union(*(one.ids for one in other)):
+        return True
+    return any(difflib.SequenceMatcher(None, title, another).ratio() > ALIKE for title in titles for another in others)
+
+
+def missing(found: list[Group]) -> list[str]:
+    """The patches of each series that were not given."""
+    names = []
+    for group in found:
+        there = {one.number for one in group}
+        lost = [number for number in range(1, group[0].total + 1) if number not in there]
+        if lost:
+            version = f" in v{group[0].version}" if group[0].version > 1 else ""
+            names.append(f"patch{'es' * (len(lost) > 1)} {ranges(lost)} of {group[0].total}{version}, the series of "
+                         f'"{group[0].title}"')
+    return names
+
+
+def check_holes(found: list[Group], asked: str) -> None:
+    """Refuse a series with a patch missing between two others. Raises SwapKunitError."""
+    for group in found:
+        numbers = {one.number for one in group if one.total}
+        lost = [number for number in range(min(numbers, default=0), max(numbers, default=0)) if number not in numbers]
+        if lost:
+            raise SwapKunitError(f"cannot check the series in {asked}: patch {ranges(lost)} of {group[0].total} "
+                                 "is missing between the others; give it too, or --partial to do without")
+
+
+def number_loose(found: list[Group]) -> None:
+    """Give patches without [n/m] a place: 1/1, or their place among the others."""
+    loose = [group[0] for group in found if not group[0].total]
+    for place, one in enumerate(loose, 1):
+        one.number, one.total = (place, len(loose)) if len(loose) == len(found) else (1, 1)
+
+
+def ranges(numbers: list[int]) -> str:
+    """[1, 2, 3, 7] as "1-3, 7"."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
+
+
+def plural(number: int, word: str) -> str:
+    """'1 mail', '2 mails'."""
+    return f"{number} {word}" + ("" if number == 1 else "s")

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mails as people keep them, taken apart by git: mailsplit and mailinfo do the decoding.
+
+What git needs and a saved mail often lacks is put right before, by archives.
+"""
+from __future__ import annotations
+
+import bz2
+import email.errors
+import email.header
+import email.parser
+import email.policy
+import email.utils
+import gzip
+import io
+import lzma
+import os
+import re
+import tempfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import archives
+from ..base import commands
+from ..base.errors import SwapKunitError, UnusableInput
+
+LARGEST = 64 << 20      # bytes of one file, unpacked
+PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+DIFF = re.compile(r"^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*\n@@ .*)$", re.M)
+ENCODED_WORD = re.compile(rb"=\?[^?\s]*\?[qQbB](?:\?|$)", re.M)
+
+
+@dataclass
+class Mail:
+    """One mail, decoded. diff is "" where it brings none; comment stands between --- and the diff."""
+
+    subject: str
+    author: str
+    date: str
+    message_id: str
+    message: str
+    comment: str
+    diff: str
+    source: str
+    position: int
+    parents: list[str] = field(default_factory=list)
+    flowed: bool = False
+
+
+# -- files -------------------------------------------------------------------
+
+
+def read_mails(files: list[Path], work: Path) -> list[Mail]:
+    """Every mail in files, which may be directories too. Raises SwapKunitError."""
+    mails: list[Mail] = []
+    for path in (found for file in files for found in expand(file)):
+        mails += split(content(path), str(path), work, len(mails))
+    return mails
+
+
+def expand(path: Path) -> list[Path]:
+    """path, or the files of a directory (a maildir too) in the order of their names."""
+    try:
+        if not path.is_dir():
+            return [path]
+        parts = [path / name for name in ("cur", "new") if (path / name).is_dir()] or [path]
+        found = [entry for part in parts for entry in part.iterdir()
+                 if entry.is_file() and not entry.name.startswith(".")]
+    except OSError as error:
+        raise SwapKunitError(f"cannot read patches from {path}: {error.strerror}; give mails, an mbox, or patches "
+                             "of git format-patch") from error
+    if not found:
+        raise SwapKunitError(f"cannot read patches from {path}: the directory has no files in it; give mails, "
+                             "an mbox, or patches of git format-patch")
+    return sorted(found, key=lambda entry: [int(part) if part.isdigit() else part
+                                            for part in re.split(r"(\d+)", entry.name)])
+
+
+def content(path: Path) -> bytes:
+    """What is in a file, unpacked. Raises SwapKunitError."""
+    asked = f"cannot read patches from {path}"
+    try:
+        if is_named_pipe(path):
+            raise SwapKunitError(f"{asked}: it is a named pipe; give a file, or - for stdin")
+        with open(0 if str(path) == "-" else path, "rb", closefd=str(path) != "-") as file:
+            data = file.read(LARGEST + 1)
+        for magic, unpack in PACKED.items():
+            if data.startswith(magic):
+                with unpack(io.BytesIO(data)) as packed:
+                    data = packed.read(LARGEST + 1)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise SwapKunitError(f"{asked}: {getattr(error, 'strerror', None) or error}; give a mail, an mbox, or "
+                             "a patch of git format-patch") from error
+    if len(data) > LARGEST:
+        raise SwapKunitError(f"{asked}: it has more than {LARGEST >> 20} MiB; give the mails of one series only")
+    if not data.strip():
+        raise SwapKunitError(f"{asked}: it is empty; save the mail again")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        data = data.decode("utf-16", "replace").encode()
+    if re.search(rb"^\x1b\[[0-9;]*m(?:diff --git |@@ )", data, re.M):
+        data = re.sub(rb"\x1b\[[0-9;]*[mK]", b"", data)       # its colours
+    if b"\0" in data[:8192]:
+        raise SwapKunitError(f"{asked}: it is not text; give a mail, an mbox, or a patch of git format-patch")
+    return data
+
+
+def is_named_pipe(path: Path) -> bool:
+    """Whether a read of path may wait for ever; the pipes of a shell's <(..) are in /dev/fd."""
+    return path.is_fifo() and path.absolute().parts[1] not in ("dev", "proc")
+
+
+def split(data: bytes, source: str, work: Path, start: int = 0) -> list[Mail]:
+    """The mails in data, by git mailsplit and mailinfo. Raises SwapKunitError."""
+    data = archives.text_of_page(data)
+    if archives.on_one_line(data):
+        raise UnusableInput(f"cannot find a patch in {source}: its lines are joined to one, as on some web pages; "
+                            "save the raw mail")
+    work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="mails-", dir=work) as name:
+        top = Path(name)
+        parts = mbox(data, source, top) if data.lstrip().startswith(b"From ") else [
+            archives.dedented(data.replace(b"\r\n", b"\n"))]
+        raw = [one for part in parts for one in archives.enclosed(part)]
+        return [decode(one, top / "one", source, start + number) for number, one in enumerate(raw)]
+
+
+def mbox(data: bytes, source: str, top: Path) -> list[bytes]:
+    """The mails of an mbox, by git mailsplit, which writes into top. Raises SwapKunitError."""
+    whole = top / "mbox"
+    whole.write_bytes(data)
+    done = commands.run(["git", "mailsplit", "-d6", f"-o{top}", "-b", "--", whole], cwd=top, env=bare_git(top))
+    if done.status:
+        raise UnusableInput(f"cannot take the mails in {source} apart: {commands.tail(done.output, 1)}; "
+                            "give it as an mbox, or one mail a file")
+    return [path.read_bytes() for path in sorted(top.iterdir()) if path.name.isdigit()]
+
+
+def bare_git(cwd: Path) -> dict[str, str]:
+    """The environment for a git that knows of no repository and of nobody's configuration."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return env | {"GIT_CEILING_DIRECTORIES": str(cwd.resolve().parent), "GIT_CONFIG_NOSYSTEM": "1",
+                  "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C.UTF-8"}
+
+
+# -- one mail ----------------------------------------------------------------
+
+
+def decode(raw: bytes, path: Path, source: str, position: int) -> Mail:
+    """A mail, by git mailinfo; path is for its use. Raises SwapKunitError."""
+    raw = archives.prepared(raw)
+    message, rest = path.with_suffix(".message"), path.with_suffix(".rest")
+    scissors = "--scissors" if archives.cut_below(raw) else "--no-scissors"
+    for encoding, text in (("-u", raw), ("-n", raw),                    # -n: as it is, when the charset is unknown
+                           ("-n", ENCODED_WORD.sub(b"", raw))):         # words that are not in the charset they name
+        path.write_bytes(text)
+        done = mailinfo(path, "-k", "--quoted-cr=strip", scissors, encoding, message, rest)
+        if not done.status:
+            break
+    else:
+        raise UnusableInput(f"cannot decode the mail in {source}: {commands.tail(done.output, 1)}; save it "
+                            "again as it came, with its headers")
+    return assemble(raw, done.output, text_of(message), text_of(rest), source, position)
+
+
+def mailinfo(path: Path, *words: str | Path) -> commands.Finished:
+    """git mailinfo, which reads the mail in path on its stdin."""
+    return commands.run(["sh", "-c", 'exec git mailinfo "$@" <"$0"', path, *words], cwd=path.parent,
+                        env=bare_git(path.parent))
+
+
+def text_of(path: Path) -> str:
+    """A file's text; bytes that are no UTF-8 survive a round trip, and so does a carriage return."""
+    if not path.exists():
+        return ""
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return file.read()
+
+
+def assemble(raw: bytes, told: str, message: str, rest: str, source: str, position: int) -> Mail:
+    """A Mail of what mailinfo told (Author:, Email:, Subject:, Date:) and wrote."""
+    fields = dict(line.split(": ", 1) for line in reversed(told.splitlines()) if ": " in line)
+    header = email.parser.BytesParser(policy=email.policy.compat32).parsebytes(raw, headersonly=True)
+    match = DIFF.search(rest)
+    diff = rest[match.start():] if match else ""
+    comment = rest[:match.start()] if match else rest
+    author = author_of(fields, header, message)
+    references = str(header.get("References", "")) + " " + str(header.get("In-Reply-To", ""))
+    message_id = printable(str(header.get("Message-Id", ""))).strip(" <>")
+    return Mail(subject=printable(fields.get("Subject", "")), author=printable(author),
+                date=printable(fields.get("Date", "")), message_id=message_id,
+                message=message.strip("\n"), comment=comment.removeprefix("---\n"), diff=diff, source=source,
+                position=position, parents=re.findall(r"<([^<>\s]+)>", references),
+                flowed="format=flowed" in str(header.get("Content-Type", "")).lower().replace(" ", ""))
+
+
+def decoded(text: str) -> str:
+    """A header's text; as it is where its encoding is nonsense."""
+    try:
+        return str(email.header.make_header(email.header.decode_header(text)))
+    except (LookupError, ValueError, email.errors.HeaderParseError):
+        return text
+
+
+def printable(text: str) -> str:
+    """A stranger's text on one line, without what would steer a terminal or is no character."""
+    return "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
+
+
+def author_of(fields: dict[str, str], header: email.message.Message, message: str) -> str:
+    """"Name <address>"; a part that is lost is looked for in the sign-offs."""
+    name, address = fields.get("Author", ""), fields.get("Email", "")
+    if not name and not address:
+        given = decoded(str(header.get("From", "")))
+        name, address = email.utils.parseaddr(given)
+        name = name or given.strip()
+    signed = re.findall(r"^Signed-off-by:\s*(.*?)\s*<([^>\n]*)>", message, re.M)
+    if not name and signed:
+        name, address = signed[0]
+    if "@" not in address:
+        wanted = name.split("@")[0].strip().casefold()
+        masked = address if " " in address else "unknown"
+        address = next((where for who, where in signed if who.casefold() == wanted), masked)
+    return f"{name or address} <{address}>"

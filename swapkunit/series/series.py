@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A patch series out of what a person has: mails, mboxes, patch files, or a range of commits.
+
+Replies and older versions are left out, duplicates too, the rest is put in the order
+of its [n/m]; Series.notes says what was done. Each patch is written again as a clean
+file that git am and git apply take.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from . import choosing, diffs, mails
+from ..base import commands, deps
+from .choosing import Candidate, plural
+from ..base.errors import SwapKunitError, UnusableInput
+from .mails import Mail
+
+NEEDED = {"git": "git", "/usr/lib/python3/dist-packages/unidiff": "python3-unidiff"}
+MOST = 300      # commits of a range
+
+
+@dataclass
+class Patch:
+    """One patch of a series. file: a clean copy for git am or git apply; diff: what it applies."""
+
+    number: int
+    total: int
+    version: int
+    subject: str
+    author: str
+    message: str
+    diff: str
+    file: Path
+    touched: list[str]
+    message_id: str
+    source: str
+    suspicions: list[str] = field(default_factory=list)
+    commit: str = ""
+
+    @property
+    def name(self) -> str:
+        """How a person calls it: 'patch 2/3 "mm: swap: ..."'."""
+        return f'patch {self.number}/{self.total} "{self.subject}"'
+
+
+@dataclass
+class Series:
+    """Patches in order. missing: those of [n/m] that were not given, by name."""
+
+    patches: list[Patch]
+    title: str
+    version: int
+    cover: str | None = None
+    notes: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+def read_inputs(files: list[Path], work: Path, partial: bool = False) -> Series:
+    """The series in files (mails, mboxes, patches, directories of them). Raises SwapKunitError.
+
+    Clean copies are written into work. partial allows holes in the series.
+    """
+    deps.require(NEEDED)
+    if not files:
+        raise SwapKunitError("cannot check a series: no patch was given; give mails, an mbox, patches of "
+                             "git format-patch, or a range base..tip with --ksrc")
+    return arrange(mails.read_mails(files, work), ", ".join(map(str, files)), work, partial)
+
+
+def read_mail(stream: BinaryIO, work: Path) -> Series:
+    """The one mail on stream. Raises SwapKunitError."""
+    deps.require(NEEDED)
+    data = stream.read(mails.LARGEST)
+    if not data.strip():
+        raise UnusableInput("cannot check a mail: there was nothing on stdin; pipe one patch mail into it")
+    return arrange(mails.split(data, "stdin", work), "the mail on stdin", work, partial=True)
+
+
+# -- which mails are the series ----------------------------------------------
+
+
+def arrange(found: list[Mail], asked: str, work: Path, partial: bool) -> Series:
+    """Make a Series of mails. Raises SwapKunitError."""
+    candidates = [choosing.candidate(mail) for mail in found]
+    notes: list[str] = []
+    covers = [one for one in candidates if not one.mail.diff and not one.reply and one.total]
+    chosen = choosing.patches_of(candidates, notes)
+    if not chosen:
+        raise UnusableInput(f"cannot find a patch in {asked}: {choosing.explain_nothing(candidates)}")
+    groups = choosing.groups_of(chosen, covers, notes)
+    if not partial:
+        choosing.check_holes(groups, asked)
+    holes = choosing.missing(groups)
+    notes += [f"not given: {text}" for text in holes]
+    series = [one for group in groups for one in group]
+    cover = next((one for one in covers if one.age == series[0].age), None)
+    choosing.number_loose(groups)
+    patches = [finish(one, place, work) for place, one in enumerate(series, 1)]
+    title = cover.title if cover else series[0].title
+    return Series(patches, title, max(one.version for one in series),
+                  cover.mail.message if cover else None, notes, holes)
+
+
+# -- a clean patch -----------------------------------------------------------
+
+
+def finish(one: Candidate, place: int, work: Path) -> Patch:
+    """Vet a patch and write it as a file of its own. Raises SwapKunitError."""
+    mail = one.mail
+    called = f'patch {one.number}/{one.total} "{one.title}"'
+    try:
+        raw = diffs.trimmed(mail.diff)
+        diff = diffs.canonical(raw)
+        touched = diffs.touched(diff, work)
+    except diffs.DamagedDiff as error:
+        more = "".join(f"; {text}" for text in diffs.suspicions(mail.diff, mail.flowed))
+        raise UnusableInput(f"cannot use {called} of {mail.source}: its diff is damaged: "
+                             f"{mails.printable(f'{error}{more}')}; "
+                            "save the raw mail, or ask for it to be sent again") from error
+    refused = diffs.refusals(raw, []) or diffs.refusals(diff, touched)
+    if refused:
+        raise UnusableInput(f"refuse {called} of {mail.source}: {mails.printable('; '.join(refused[:3]))}; "
+                            "look where it comes from")
+    slug = re.sub(r"[^A-Za-z0-9_.]+", "-", one.title).strip("-.")[:52] or "patch"
+    file = work / f"{place:04}-{slug}.patch"
+    file.write_bytes(as_mail(one, diff).encode("utf-8", "surrogateescape"))
+    return Patch(one.number, one.total, one.version, one.title, mail.author, mail.message, diff, file, touched,
+                 mail.message_id, mail.source, diffs.suspicions(diff, mail.flowed))
+
+
+def as_mail(one: Candidate, diff: str) -> str:
+    """The patch in the form of git format-patch; the same text whatever else is in the series."""
+    mail = one.mail
+    head = ["From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001", f"From: {mail.author}"]
+    head += [f"Date: {mail.date}"] if mail.date else []
+    head += [f"Subject: [PATCH] {one.title}"]
+    head += [f"Message-ID: <{mail.message_id}>"] if mail.message_id else []
+    head += ["MIME-Version: 1.0", "Content-Type: text/plain; charset=UTF-8", "Content-Transfer-Encoding: 8bit"]
+    comment = mail.comment.strip("\n")
+    return "\n".join([*head, "", mail.message, "---", *([comment, ""] if comment else [""]), diff + "-- ", "2.0", ""])
+
+
+# -- a range of commits ------------------------------------------------------
+
+
+def read_range(ksrc: Path, spec: str, work: Path) -> Series:
+    """The commits of spec (base..tip, or base for base..HEAD) in the repository ksrc, only read."""
+    deps.require(NEEDED)
+    base, tip = resolve(ksrc, spec)
+    count = int(reading_git(ksrc, "rev-list", "--count", f"{base}..{tip}").output.strip() or 0)
+    if count > MOST:
+        raise SwapKunitError(f"cannot check {spec} of {ksrc}: it has {count} commits, which is no series; give a "
+                             "base nearer to the tip")
+    target = work / "range"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    done = reading_git(ksrc, "-c", "format.useAutoBase=false", "format-patch", "-o", target,
+                       "--no-attach", "--no-thread", "--no-cover-letter", "--no-signature", "--no-ext-diff",
+                       "--no-textconv", "--no-color", "--numbered", "--no-notes", "--subject-prefix=PATCH",
+                       "--src-prefix=a/", "--dst-prefix=b/", "--no-relative", *without_empty(f"{base}..{tip}"))
+    if done.status:
+        raise SwapKunitError(f"cannot read the commits {spec} of {ksrc}: {commands.tail(done.output, 1)}; "
+                             "give another range")
+    files = sorted(target.iterdir())
+    if not files:
+        what = "no commit in it changes a file" if count else "there is no commit in it"
+        raise SwapKunitError(f"cannot check {spec} of {ksrc}: {what}; give base..tip")
+    series = arrange(mails.read_mails(files, work), f"{spec} of {ksrc}", work, partial=False)
+    commits = {int(file.name.partition("-")[0]): file.read_text(errors="replace").split()[1] for file in files}
+    for patch in series.patches:
+        patch.commit, patch.source = commits.get(patch.number, ""), spec
+    series.notes += empty_ones(ksrc, f"{base}..{tip}")
+    merges = reading_git(ksrc, "rev-list", "--count", "--merges", f"{base}..{tip}").output.strip()
+    if merges not in ("", "0"):
+        series.notes.append(f"left out: {plural(int(merges), 'merge')}")
+    return series
+
+
+def without_empty(span: str) -> list[str]:
+    """Words for git that name the commits of span that change a file; a cover letter of b4 prep does not."""
+    return ["--full-history", span, "--", ":/"]
+
+
+def empty_ones(ksrc: Path, span: str) -> list[str]:
+    """A note for each commit of span that was left out since it changes nothing."""
+    log = ("log", "--no-merges", "--no-show-signature", "--no-color", "--no-notes", "--format=%H %s")
+    changing = set(reading_git(ksrc, *log, *without_empty(span)).output.splitlines())
+    every = reading_git(ksrc, *log, "--reverse", span, "--").output.splitlines()
+    return [f'left out: an empty commit, "{mails.printable(line.partition(" ")[2])}"'
+            for line in every if line not in changing]
+
+
+def resolve(ksrc: Path, spec: str) -> tuple[str, str]:
+    """The commits a range goes from and to: the merge base, and the tip. Raises SwapKunitError."""
+    asked = f"cannot check the range {spec} of {ksrc}"
+    base, _, tip = spec.partition("..")
+    if spec.startswith("-"):
+        raise SwapKunitError(f"{asked}: it begins with a dash; give base..tip")
+    ends = []
+    for name in (base or "HEAD", tip.removeprefix(".") or "HEAD"):
+        done = reading_git(ksrc, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if done.status:
+            why = commands.tail(done.output, 1).strip().removeprefix("fatal: ") or f"it has no commit {name}"
+            why = f"it is another user's; if you trust it, call: {why}" if "safe.directory" in why else why
+            raise SwapKunitError(f"{asked}: {why}; give base..tip of that repository")
+        ends.append(done.output.split()[-1])
+    done = reading_git(ksrc, "merge-base", *ends)
+    if done.status:
+        raise SwapKunitError(f"{asked}: its ends have no commit in common; give another base")
+    return done.output.strip(), ends[1]
+
+
+def reading_git(repository: Path, *words: str | Path) -> commands.Finished:
+    """Run git in somebody's repository without writing anything into it."""
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith("GIT_") or name in ("GIT_CONFIG_GLOBAL", "GIT_ALTERNATE_OBJECT_DIRECTORIES")}
+    env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat", "LC_ALL": "C.UTF-8"}
+    return commands.run(["git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-C", repository, *words], env=env)

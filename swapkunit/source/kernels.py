@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels from Debian's linux-source packages, unpacked once into the cache.
+
+    CACHE/kernels/linux-source-7.3_7.3.4-1~bpo13+1/     an unpacked tree, complete
+    CACHE/apt/SUITE/                                    apt's lists and downloads
+
+A kernel in the cache is used without asking the mirror; `swap-kunit fetch` asks.
+"""
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import tomllib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Iterator
+
+from ..base import commands, deps
+from .apt import Apt, Mirror, Package, find_mirror
+from ..build.build import check_room
+from ..base.errors import SwapKunitError
+from ..base.kernel import Kernel, examine, version_key
+from ..base.layout import CONFIGS, cache_dir
+
+ROOM_TO_FETCH = 2600 << 20      # bytes: the package, and its tree unpacked
+UNPACK = ("dpkg-deb --fsys-tarfile {deb} | tar -xOf - --wildcards './usr/src/linux-source-*.tar.*'"
+          " | xz -dc -T0 | tar -xf - -C {to}")
+
+
+@dataclass(frozen=True)
+class Known:
+    """configs/kernels.toml."""
+
+    default: str
+    other_suites: list[str]
+    suites: dict[str, list[str]]
+    mechanisms: dict[str, list[str]] = field(default_factory=dict)
+
+    def mechanisms_of(self, series: str) -> list[str]:
+        """What a kernel of series ("7.3") must have."""
+        return self.mechanisms.get(series) or self.mechanisms.get(series.split(".")[0]) or []
+
+    def suites_of(self, wanted: str) -> list[str]:
+        """Where to look for wanted ("7", "6.12", "6.12.117")."""
+        for length in (2, 1):
+            found = self.suites.get(".".join(wanted.split(".")[:length]))
+            if found:
+                return found
+        return self.other_suites
+
+
+def known_kernels(path: Path = CONFIGS / "kernels.toml") -> Known:
+    """Read kernels.toml. Raises SwapKunitError when it is broken."""
+    try:
+        with open(path, "rb") as file:
+            data = tomllib.load(file)
+        suites = {entry["series"]: entry["suites"] for entry in data["kernel"]}
+        mechanisms = {entry["series"]: entry.get("mechanisms", []) for entry in data["kernel"]}
+        return Known(data["default"], data["other_suites"], suites, mechanisms)
+    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
+        raise SwapKunitError(f"cannot read which kernels there are in {path}: {error}; put it right") from error
+
+
+# -- the cache ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cached:
+    """An unpacked package in the cache."""
+
+    path: Path
+    package: str
+    debian_version: str
+
+    @property
+    def version(self) -> str:
+        """The upstream version, "7.3.4"."""
+        return self.debian_version.partition("-")[0]
+
+    def kernel(self) -> Kernel:
+        """As a kernel to test."""
+        return examine(self.path, f"Debian package {self.package} {self.debian_version}")
+
+
+def cached() -> list[Cached]:
+    """Every kernel in the cache, newest first."""
+    found = []
+    for path in (cache_dir() / "kernels").glob("linux-source-*_*"):
+        package, _, version = path.name.partition("_")
+        found.append(Cached(path, package, version))
+    return sorted(found, key=lambda entry: order(entry.debian_version), reverse=True)
+
+
+def exact_version(kernel: Kernel) -> str:
+    """The Debian version of a kernel in the cache: names just this one."""
+    return kernel.path.name.partition("_")[2]
+
+
+def newest_cached() -> Cached | None:
+    """The newest kernel in the cache, if there is one."""
+    return next(iter(cached()), None)
+
+
+def order(version: str) -> tuple[int, ...]:
+    """A Debian version of one package, to compare by."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+def matches(wanted: str, version: str) -> bool:
+    """Whether an upstream or Debian version is what wanted ("7", "7.3", "7.3.4") names."""
+    return version == wanted or version.startswith((f"{wanted}.", f"{wanted}-"))
+
+
+@contextmanager
+def locked_cache() -> Iterator[None]:
+    """Let one process fetch at a time; wait for the other one."""
+    check_cache_writable()
+    with open(cache_dir() / "lock", "w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("waiting for another swap-kunit to fetch its kernel", flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+# -- finding and fetching ----------------------------------------------------
+
+
+def provide(wanted: str | None = None, ask_mirror: bool = False, mirror: Mirror | None = None) -> Kernel:
+    """The kernel wanted names; None is the default. Raises SwapKunitError.
+
+    ask_mirror looks for a newer version even when one is in the cache.
+    """
+    known = known_kernels()
+    asked = wanted or known.default
+    if not re.fullmatch(r"\d+(\.\d+)*(-\S+)?", asked):
+        raise SwapKunitError(f"no kernel '{asked}': a version such as 7.3 or 6.12 is meant; give a tree of "
+                             "your own with --ksrc (make: KSRC=)")
+    if version_key(asked) + (99,) < (5, 10):
+        raise SwapKunitError(f"cannot test Linux {asked}: UML with KUnit is usable here from 5.10 on; "
+                             "ask for a newer one")
+    here = next((entry for entry in cached() if matches(asked, entry.debian_version)), None)
+    if here and not ask_mirror:
+        return here.kernel()
+    deps.require(deps.FETCH)
+    with locked_cache():
+        return fetch(asked, known, mirror)
+
+
+def fetch(asked: str, known: Known, mirror: Mirror | None) -> Kernel:
+    """Ask the mirror for asked and unpack it; fall back on the cache, and say so."""
+    series = ".".join(asked.split("-")[0].split(".")[:2])
+    mirror = mirror or find_mirror()
+    served, trouble = ask(mirror, known.suites_of(asked), series)
+    major = series.split(".")[0]
+    if not served and not trouble and major in known.suites and not cached_of(series):
+        served, trouble = ask(mirror, known.suites_of(asked), major)
+    if served:
+        chosen = choose(served, asked)
+    elif not trouble and asked == known.default:
+        served, trouble = ask(mirror, known.other_suites, "")
+        if served:
+            chosen = newest(served)
+            print(f"swap-kunit: no {asked}.x is served any more: taking {chosen.version}, the newest that is",
+                  flush=True)
+    if not served:
+        return from_cache(asked, series, trouble, later=asked == known.default)
+    for entry in cached():
+        if (entry.package, entry.debian_version) == (chosen.name, chosen.version):
+            return entry.kernel()
+    check_room(cache_dir(), ROOM_TO_FETCH)
+    try:
+        return unpack(download(mirror, chosen), chosen).kernel()
+    except OSError as error:
+        return from_cache(asked, series, error.strerror or str(error))
+
+
+def ask(mirror: Mirror, suites: list[str], series: str) -> tuple[list[Package], str]:
+    """The packages of series in the first suite that has any; and the last trouble met."""
+    trouble = ""
+    for suite in suites:
+        try:
+            offered = Apt(mirror, suite, cache_dir() / "apt").packages()
+        except OSError as error:
+            trouble = error.strerror or str(error)
+            continue
+        found = [package for package in offered if matches(series, package.series) or not series]
+        if found:
+            return found, ""
+    return [], trouble
+
+
+def choose(served: list[Package], asked: str) -> Package:
+    """The newest package that is what was asked; else the newest of the series, said so."""
+    wanted = [package for package in served if matches(asked, package.version)]
+    chosen = newest(wanted or served)
+    if not wanted:
+        print(f"swap-kunit: {asked} is not served any more: taking {chosen.version}, the newest of its "
+              "series", flush=True)
+    return chosen
+
+
+def newest(served: list[Package]) -> Package:
+    """The package with the highest version."""
+    return max(served, key=lambda package: order(package.version))
+
+
+def cached_of(series: str) -> Cached | None:
+    """The newest kernel of a series in the cache."""
+    return next((entry for entry in cached() if matches(series, entry.version)), None)
+
+
+def from_cache(asked: str, series: str, trouble: str, later: bool = False) -> Kernel:
+    """What the cache has of a series the mirror does not give. Raises SwapKunitError.
+
+    later takes a kernel of a later series too.
+    """
+    entry = cached_of(series)
+    if entry is None and later and cached() and version_key(cached()[0].version) > version_key(series):
+        entry = cached()[0]
+    why = f"the mirror is out of reach ({trouble})" if trouble else "no suite of the mirror serves it"
+    if entry is None:
+        series = ", ".join(known_kernels().suites)
+        raise SwapKunitError(f"cannot fetch Linux {asked}: {why}; see to the network and this machine's apt "
+                             f"sources, ask for one of {series}, or give a kernel tree with --ksrc (make: KSRC=)")
+    print(f"swap-kunit: {why}: using {entry.debian_version} from the cache", flush=True)
+    return entry.kernel()
+
+
+def download(mirror: Mirror, package: Package) -> Path:
+    """Fetch the .deb of package."""
+    print(f"fetching {package.name} {package.version} from {package.suite}", flush=True)
+    return Apt(mirror, package.suite, cache_dir() / "apt").download(package)
+
+
+def unpack(deb: Path, package: Package) -> Cached:
+    """Unpack a .deb's kernel into the cache, whole or not at all; the .deb is removed.
+
+    Raises SwapKunitError when it cannot be unpacked.
+    """
+    top = cache_dir() / "kernels"
+    for leaving in top.glob(".new-*"):
+        shutil.rmtree(leaving)
+    target, fresh = top / f"{package.name}_{package.version}", top / f".new-{package.name}"
+    try:
+        return unpack_to(deb, package, fresh, target)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def unpack_to(deb: Path, package: Package, fresh: Path, target: Path) -> Cached:
+    """Unpack into fresh, and rename what came out to target."""
+    fresh.mkdir(parents=True)
+    print(f"unpacking {deb.name}", flush=True)
+    script = "set -o pipefail; " + UNPACK.format(deb='"$1"', to='"$2"')
+    done = commands.run(["bash", "-c", script, "unpack", deb, fresh],
+                        progress=lambda spent: f"unpacking {package.name}: {spent:.0f} s")
+    trees = [path for path in fresh.iterdir() if (path / "Makefile").exists()]
+    if done.status or len(trees) != 1:
+        if "No space left" in done.output:
+            check_room(target.parent, 1 << 60)
+        deb.unlink()
+        raise SwapKunitError(f"cannot unpack {deb.name}: {commands.tail(done.output, 1) or 'no kernel in it'}; "
+                             "it is removed from the cache, run again to fetch it anew")
+    trees[0].rename(target)
+    deb.unlink()
+    return Cached(target, package.name, package.version)
+
+
+def check_cache_writable() -> None:
+    """Raise SwapKunitError when nothing can be written in the cache."""
+    place = cache_dir() / "kernels"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        why = "" if os.access(place, os.W_OK) and os.access(cache_dir(), os.W_OK) else "Permission denied"
+    except OSError as error:
+        why = error.strerror
+    if why:
+        raise SwapKunitError(f"cannot keep a kernel in {cache_dir()}: {why}; set SWAP_KUNIT_CACHE to a directory "
+                             "that can be written")
