@@ -151,8 +151,7 @@ static void failed_charge_keeps_the_shadow(struct kunit *test)
 	struct swap_seams *seams;
 	void *shadow;
 
-	if (!IS_ENABLED(CONFIG_MEMCG))
-		kunit_skip(test, "this kernel lacks: memory cgroups");
+	SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
 	area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = swapped_memory(test, 4);
 	shadow = swap_kunit_shadow(user_entry(mem, 1));

@@ -526,8 +526,7 @@ static void stall_is_for_the_workingset(struct kunit *test)
 	fake_disk_on_bio(area->disk, io_see_stall, &stalled);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
 	USER_EXPECT_INTACT(test, mem);
-	if (!IS_ENABLED(CONFIG_PSI))
-		kunit_skip(test, "CONFIG_PSI is not set");
+	SWAP_REQUIRE_CONFIG(test, CONFIG_PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled, warmth->workingset,
 			    "rule: reading a page counts as a stall where it was in the workingset");
 }

@@ -1,97 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Swap and memory cgroups: limits, what is charged, and reclaim by cgroup.
+ * Swap and memory cgroups: what is charged, limits, and reclaim of one cgroup.
  */
 #include "swap_fixture.h"
 
-static unsigned int memcg_swapped(struct user_memory *mem)
+/* Pages of swap charged to a cgroup, or a negative error. */
+static long pages_charged(struct memory_cgroup *cgroup)
 {
-	unsigned int page, nr = 0;
+	long bytes = memory_cgroup_read(cgroup, "memory.swap.current");
 
-	for (page = 0; page < mem->pages; page++)
-		nr += user_page_is(mem, page) == USER_PAGE_SWAPPED;
-	return nr;
+	return bytes < 0 ? bytes : bytes / (long)PAGE_SIZE;
 }
 
-/* What is swapped out is charged, what comes back or goes is not. */
+/* A slot is charged to the cgroup of its page until it is freed. */
 static void swap_is_charged(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 
-	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
+	KUNIT_EXPECT_EQ(test, pages_charged(cgroup), 0L);
 	user_swap_out(mem, 0, 3);
-	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"),
-			    3L * PAGE_SIZE, "rule: each slot is charged to its page's cgroup");
+	KUNIT_EXPECT_EQ_MSG(test, pages_charged(cgroup), 3L,
+			    "rule: each slot is charged to its page's cgroup");
 	user_fault(mem, 0);
-	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"),
-			    2L * PAGE_SIZE, "rule: a freed slot is not charged any more");
+	KUNIT_EXPECT_EQ_MSG(test, pages_charged(cgroup), 2L,
+			    "rule: freeing a slot uncharges it");
 	user_memory_exit(mem);
-	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L,
-			    "rule: a freed slot is not charged any more");
+	KUNIT_EXPECT_EQ_MSG(test, pages_charged(cgroup), 0L, "rule: freeing a slot uncharges it");
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 }
 
-/* No swap for this cgroup: its pages stay, and every count is as it was. */
-static void limit_of_nothing_keeps_all(struct kunit *test)
+/* memory.swap.max=0: every page stays in memory, and no counter changes. */
+static void limit_of_0_keeps_all_pages_in_memory(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 	long left = get_nr_swap_pages();
-	struct swap_area_facts facts;
 
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "0"), 0);
 	user_page_out(mem, 0, 4);
-	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(mem), 0U,
-			    "rule: memory.swap.max=0 swaps nothing out");
-	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 0UL, "rule: a refused charge gives the slot back");
+	KUNIT_EXPECT_EQ_MSG(test, user_pages_swapped(mem), 0U,
+			    "rule: memory.swap.max=0 forbids swapping");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 0UL,
+			    "rule: a refused charge frees the slot");
 	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), left,
-			    "a refused charge leaves nr_swap_pages as it was");
-	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
+			    "rule: a refused charge does not change nr_swap_pages");
+	KUNIT_EXPECT_EQ(test, pages_charged(cgroup), 0L);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_count(cgroup, "memory.swap.events", "fail"), 4L);
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
-/* Two pages of swap: two pages out, and no more until one is back. */
-static void limit_is_kept(struct kunit *test)
+/* A limit of two pages: two go out, and no third until one has come back. */
+static void limit_is_enforced(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 5);
-	struct swap_area_facts facts;
 
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "8192"), 0);
 	user_page_out(mem, 0, 5);
-	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(mem), 2U,
-			    "rule: no more is swapped out than memory.swap.max");
-	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ(test, facts.inuse, 2UL);
-	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 8192L);
+	KUNIT_EXPECT_EQ_MSG(test, user_pages_swapped(mem), 2U,
+			    "rule: a cgroup swaps out no more than memory.swap.max");
+	KUNIT_EXPECT_EQ(test, swap_area_inuse(area), 2UL);
+	KUNIT_EXPECT_EQ(test, pages_charged(cgroup), 2L);
 	USER_EXPECT_INTACT(test, mem);
 	user_page_out(mem, 0, 1);
-	KUNIT_EXPECT_EQ(test, memcg_swapped(mem), 1U);
+	KUNIT_EXPECT_EQ(test, user_pages_swapped(mem), 1U);
 }
 
-/* One cgroup's limit is not another's. */
-static void limit_is_the_cgroups_own(struct kunit *test)
+/* A limit does not apply to memory outside its cgroup. */
+static void limit_applies_to_its_own_cgroup_only(struct kunit *test)
 {
-	struct memory_cgroup *a = memory_cgroup_new(test);
-	struct user_memory *free;
+	struct memory_cgroup *cgroup = memory_cgroup_new(test);
+	struct user_memory *outside;
 
-	KUNIT_ASSERT_EQ(test, memory_cgroup_write(a, "memory.swap.max", "0"), 0);
+	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "0"), 0);
 	swap_area_on(test, &SWAP_AREA_ZRAM);
-	free = user_memory_new(test, 2);
-	user_fill(free, 0, 2);
-	user_page_out(free, 0, 2);
-	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(free), 2U,
-			    "rule: memory in no cgroup knows no limit of one");
+	outside = user_memory_new(test, 2);
+	user_fill(outside, 0, 2);
+	user_page_out(outside, 0, 2);
+	KUNIT_EXPECT_EQ_MSG(test, user_pages_swapped(outside), 2U,
+			    "rule: a limit does not apply outside its cgroup");
 }
 
-/* memory.reclaim swaps for real, and only this cgroup's memory. */
-static void reclaim_swaps_the_cgroup(struct kunit *test)
+/* memory.reclaim swaps out memory of its cgroup, and no other. */
+static void reclaim_swaps_its_own_cgroup_only(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
@@ -101,18 +96,17 @@ static void reclaim_swaps_the_cgroup(struct kunit *test)
 	SWAP_REQUIRE(test, MEMORY_RECLAIM);
 	user_fill(other, 0, 16);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_reclaim(cgroup, 128), 0);
-	KUNIT_EXPECT_GE_MSG(test, memcg_swapped(mem), 128U,
-			    "rule: memory.reclaim reclaims what it is asked for");
-	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(other), 0U,
-			    "rule: memory.reclaim leaves others' memory alone");
-	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"),
-			(long)memcg_swapped(mem) * (long)PAGE_SIZE);
-	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), memcg_swapped(mem));
+	KUNIT_EXPECT_GE_MSG(test, user_pages_swapped(mem), 128U,
+			    "rule: memory.reclaim reclaims as much as requested");
+	KUNIT_EXPECT_EQ_MSG(test, user_pages_swapped(other), 0U,
+			    "rule: memory.reclaim does not touch memory outside the cgroup");
+	KUNIT_EXPECT_EQ(test, pages_charged(cgroup), (long)user_pages_swapped(mem));
+	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), user_pages_swapped(mem));
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* The cgroup counts its own zero pages going out and coming in. */
-static void cgroup_counts_its_zero_pages(struct kunit *test)
+/* swpout_zero and swpin_zero of memory.stat count the zero pages of the cgroup. */
+static void zero_pages_are_counted_for_their_cgroup(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct user_memory *mem;
@@ -126,14 +120,14 @@ static void cgroup_counts_its_zero_pages(struct kunit *test)
 		user_write(mem, page, 0);
 	user_swap_out(mem, 0, MEMCG_MANY);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "swpout_zero"),
-			    (long)MEMCG_MANY, "rule: the cgroup's zero pages going out count");
+			    (long)MEMCG_MANY, "rule: swpout_zero counts the cgroup's zero pages");
 	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.stat", "swpin_zero"),
-			    (long)MEMCG_MANY, "rule: the cgroup's zero pages coming in count");
+			    (long)MEMCG_MANY, "rule: swpin_zero counts the cgroup's zero pages");
 }
 
-/* The cgroup's swap more than half full: its pages give their slots back. */
-static void full_cgroup_wants_its_slots_back(struct kunit *test)
+/* A page that is swapped in frees its slot while its cgroup has used over half its swap. */
+static void cgroup_over_half_full_frees_slots_at_swapin(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -150,8 +144,8 @@ static void full_cgroup_wants_its_slots_back(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:1!1 F0:1");
 }
 
-/* Two pages are the parent's limit: the child has no more, whatever its own. */
-static void limit_of_the_parent_holds(struct kunit *test)
+/* A parent's limit applies to its children, whatever their own. */
+static void limit_of_the_parent_applies(struct kunit *test)
 {
 	struct memory_cgroup *parent = memory_cgroup_new(test);
 	struct memory_cgroup *cgroup = memory_cgroup_child(parent);
@@ -161,28 +155,30 @@ static void limit_of_the_parent_holds(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(parent, "memory.swap.max", "8192"), 0);
 	user_page_out(mem, 0, 4);
-	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(mem), 2U,
-			    "rule: a parent's memory.swap.max is for its children together");
-	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(cgroup, "memory.swap.current"), 8192L,
-			    "rule: a charge the parent refuses is none of the child's");
-	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 8192L);
+	KUNIT_EXPECT_EQ_MSG(test, user_pages_swapped(mem), 2U,
+			    "rule: a parent's memory.swap.max limits its children together");
+	KUNIT_EXPECT_EQ_MSG(test, pages_charged(cgroup), 2L,
+			    "rule: a charge that the parent refuses is not charged to the child");
+	KUNIT_EXPECT_EQ(test, pages_charged(parent), 2L);
 	KUNIT_EXPECT_EQ_MSG(test, left - get_nr_swap_pages(), 2L,
-			    "a refused charge leaves nr_swap_pages as it was");
+			    "rule: a refused charge does not change nr_swap_pages");
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(cgroup, "memory.swap.events", "fail"), 2L,
-			    "rule: each page that could not be swapped out is an event of its cgroup");
+			    "rule: each page that could not be swapped out counts as a fail event of its cgroup");
 	user_memory_exit(mem);
-	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 0L);
+	KUNIT_EXPECT_EQ(test, pages_charged(parent), 0L);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 }
 
-/* One charge of several fails, as if others had taken the rest just then (A19). */
-static void one_charge_fails(struct kunit *test)
+/*
+ * One charge of several fails, as if another task had just used up the limit: only its page
+ * stays in memory, and nr_swap_pages is still right.
+ */
+static void refused_charge_keeps_one_page_in_memory(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 	long left = get_nr_swap_pages();
-	struct swap_area_facts facts;
 	unsigned int nth;
 
 	for (nth = 1; nth <= 4; nth++) {
@@ -190,21 +186,19 @@ static void one_charge_fails(struct kunit *test)
 		user_page_out(mem, 0, 4);
 		user_reclaim_cached(mem, 0, 4);
 		KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, nth - 1), USER_PAGE_PRESENT,
-				    "rule: a page whose charge fails stays");
-		swap_area_facts(area, &facts);
-		KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 3UL,
-				    "rule: a refused charge gives the slot back");
+				    "rule: a page whose charge fails stays in memory");
+		KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 3UL,
+				    "rule: a refused charge frees the slot");
 		KUNIT_EXPECT_EQ_MSG(test, left - get_nr_swap_pages(), 3L,
-				    "a refused charge leaves nr_swap_pages as it was");
-		KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"),
-				3L * PAGE_SIZE);
+				    "rule: a refused charge does not change nr_swap_pages");
+		KUNIT_EXPECT_EQ(test, pages_charged(cgroup), 3L);
 		USER_EXPECT_INTACT(test, mem);
 		user_fill(mem, 0, 4);
-		KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.swap.current"), 0L);
+		KUNIT_EXPECT_EQ(test, pages_charged(cgroup), 0L);
 	}
 }
 
-/* A cgroup that is removed: what it has on swap is its parent's burden until it is freed. */
+/* Slots of a removed cgroup stay charged to its parent until they are freed. */
 static void removed_cgroup_leaves_its_slots_to_the_parent(struct kunit *test)
 {
 	struct memory_cgroup *parent = memory_cgroup_new(test);
@@ -215,19 +209,17 @@ static void removed_cgroup_leaves_its_slots_to_the_parent(struct kunit *test)
 	mem = user_memory_charged(test, cgroup, 4);
 	user_swap_out(mem, 0, 4);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroup), 0);
-	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(parent, "memory.swap.current"),
-			    4L * PAGE_SIZE,
-			    "rule: slots of a cgroup that was removed stay charged to its parents");
+	KUNIT_EXPECT_EQ_MSG(test, pages_charged(parent), 4L,
+			    "rule: slots of a removed cgroup stay charged to its parent");
 	user_fault(mem, 0);
-	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"), 3L * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, pages_charged(parent), 3L);
 	USER_EXPECT_INTACT(test, mem);
 	user_memory_exit(mem);
-	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_read(parent, "memory.swap.current"), 0L,
-			    "rule: a freed slot is not charged any more");
+	KUNIT_EXPECT_EQ_MSG(test, pages_charged(parent), 0L, "rule: freeing a slot uncharges it");
 }
 
-/* The swap cache's pages are counted for whose pages they are, whoever had them read. */
-static void swap_cache_is_counted_for_its_cgroup(struct kunit *test)
+/* A swap cache page counts for the cgroup it belongs to, not for the task that read it. */
+static void swap_cache_page_counts_for_its_cgroup(struct kunit *test)
 {
 	struct memory_cgroup *a = memory_cgroup_new(test), *b = memory_cgroup_new(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -243,8 +235,8 @@ static void swap_cache_is_counted_for_its_cgroup(struct kunit *test)
 	user_swap_out(mem, 0, MEMCG_MANY);
 	user_swap_out(other, 0, MEMCG_MANY);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(a, "memory.stat", "swapcached"), 0L,
-			    "rule: what has left the swap cache is not counted there");
-	/* Nobody's fault: the reader is in no cgroup at all. */
+			    "rule: swapcached counts only pages in the swap cache");
+	/* The reader is in no cgroup. */
 	swap_set_page_cluster(0);
 	for (page = 0; page < MEMCG_MANY; page++) {
 		folio = swap_read_slot(area, user_entry(mem, page));
@@ -254,15 +246,15 @@ static void swap_cache_is_counted_for_its_cgroup(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(a, "memory.stat", "swapcached"),
 			    MEMCG_MANY * (long)PAGE_SIZE,
-			    "rule: a page of the swap cache is counted for its own cgroup");
+			    "rule: swapcached counts a page for its own cgroup");
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(b, "memory.stat", "swapcached"), 0L,
-			    "rule: a page of the swap cache is counted for its own cgroup");
+			    "rule: swapcached counts a page for its own cgroup");
 	user_reclaim_cached(mem, 0, MEMCG_MANY);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(a, "memory.stat", "swapcached"), 0L,
-			    "rule: what has left the swap cache is not counted there");
+			    "rule: swapcached counts only pages in the swap cache");
 }
 
-/* memory.reclaim of a parent takes from its children. */
+/* memory.reclaim of a parent reclaims from its children. */
 static void reclaim_of_the_parent_swaps_the_child(struct kunit *test)
 {
 	struct memory_cgroup *parent = memory_cgroup_new(test);
@@ -273,13 +265,12 @@ static void reclaim_of_the_parent_swaps_the_child(struct kunit *test)
 	swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_charged(test, cgroup, 4 * MEMCG_MANY);
 	KUNIT_EXPECT_EQ(test, memory_cgroup_reclaim(parent, 128), 0);
-	KUNIT_EXPECT_GE_MSG(test, memcg_swapped(mem), 128U,
-			    "rule: memory.reclaim reclaims what it is asked for");
-	KUNIT_EXPECT_EQ(test, memory_cgroup_read(parent, "memory.swap.current"),
-			(long)memcg_swapped(mem) * (long)PAGE_SIZE);
+	KUNIT_EXPECT_GE_MSG(test, user_pages_swapped(mem), 128U,
+			    "rule: memory.reclaim reclaims as much as requested");
+	KUNIT_EXPECT_EQ(test, pages_charged(parent), (long)user_pages_swapped(mem));
 }
 
-/* With nowhere to swap to, memory.reclaim has nothing to take, and says so. */
+/* Without swap, memory.reclaim cannot reclaim anonymous memory and fails. */
 static void reclaim_without_swap_fails(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
@@ -289,24 +280,24 @@ static void reclaim_without_swap_fails(struct kunit *test)
 	SWAP_REQUIRE(test, MEMORY_RECLAIM);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.swap.max", "0"), 0);
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_reclaim(cgroup, 64), -EAGAIN,
-			    "rule: memory.reclaim says when it reclaims less than it is asked for");
-	KUNIT_EXPECT_EQ_MSG(test, memcg_swapped(mem), 0U,
-			    "rule: memory.swap.max=0 swaps nothing out");
+			    "rule: memory.reclaim fails if it reclaims less than requested");
+	KUNIT_EXPECT_EQ_MSG(test, user_pages_swapped(mem), 0U,
+			    "rule: memory.swap.max=0 forbids swapping");
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
 static struct kunit_case swap_memcg_cases[] = {
 	KUNIT_CASE(swap_is_charged),
-	KUNIT_CASE(limit_of_nothing_keeps_all),
-	KUNIT_CASE(limit_is_kept),
-	KUNIT_CASE(limit_is_the_cgroups_own),
-	KUNIT_CASE(reclaim_swaps_the_cgroup),
-	KUNIT_CASE(cgroup_counts_its_zero_pages),
-	KUNIT_CASE(full_cgroup_wants_its_slots_back),
-	KUNIT_CASE(limit_of_the_parent_holds),
-	KUNIT_CASE(one_charge_fails),
+	KUNIT_CASE(limit_of_0_keeps_all_pages_in_memory),
+	KUNIT_CASE(limit_is_enforced),
+	KUNIT_CASE(limit_applies_to_its_own_cgroup_only),
+	KUNIT_CASE(reclaim_swaps_its_own_cgroup_only),
+	KUNIT_CASE(zero_pages_are_counted_for_their_cgroup),
+	KUNIT_CASE(cgroup_over_half_full_frees_slots_at_swapin),
+	KUNIT_CASE(limit_of_the_parent_applies),
+	KUNIT_CASE(refused_charge_keeps_one_page_in_memory),
 	KUNIT_CASE(removed_cgroup_leaves_its_slots_to_the_parent),
-	KUNIT_CASE(swap_cache_is_counted_for_its_cgroup),
+	KUNIT_CASE(swap_cache_page_counts_for_its_cgroup),
 	KUNIT_CASE(reclaim_of_the_parent_swaps_the_child),
 	KUNIT_CASE(reclaim_without_swap_fails),
 	{}

@@ -590,8 +590,7 @@ static void neighbours_over_the_limit_are_left_out(struct kunit *test)
 	swp_entry_t *slots = slots_in_use(test, 24);
 	struct swap_slot_facts facts;
 
-	if (!IS_ENABLED(CONFIG_MEMCG))
-		kunit_skip(test, "this kernel lacks: memory cgroups");
+	SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
 	swap_arm_seams(test)->fail_swapin_charge = fail_charge;
 	fail_charge_in = 3;
 	read_slot(test, slots[20], 8);

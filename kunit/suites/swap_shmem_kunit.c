@@ -102,8 +102,7 @@ static void shared_memory_goes_through_the_pool(struct kunit *test)
 	struct swap_area *area = shmem_area(test);
 	struct user_memory *mem = user_memory_shmem(test, 4);
 
-	if (!IS_ENABLED(CONFIG_ZSWAP))
-		kunit_skip(test, "CONFIG_ZSWAP is not set");
+	SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
 	swap_kunit_set_zswap(true);
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);

@@ -296,8 +296,7 @@ static void pages_in_zswap(struct kunit *test)
 	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned long stored;
 
-	if (!IS_ENABLED(CONFIG_ZSWAP))
-		kunit_skip(test, "CONFIG_ZSWAP is not set");
+	SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
 	stored = swap_kunit_zswap_stored();
 	user_fill(mem, 0, 4);
 	swap_kunit_set_zswap(true);

@@ -298,8 +298,7 @@ static void load_is_a_stall_for_the_workingset(struct kunit *test)
 	stalled_in_load = !warmth->workingset;
 	swap_arm_seams(test)->zswap_loaded = see_stall;
 	user_fault(mem, 0);
-	if (!IS_ENABLED(CONFIG_PSI))
-		kunit_skip(test, "CONFIG_PSI is not set");
+	SWAP_REQUIRE_CONFIG(test, CONFIG_PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled_in_load, warmth->workingset,
 			    "rule: reading a page counts as a stall where it was in the workingset");
 }
