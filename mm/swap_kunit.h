@@ -78,14 +78,36 @@ struct swap_cluster_facts {
 	enum swap_list flagged;
 };
 
-/* Where storing a page in zswap, or making a pool, can fail. */
-enum swap_zswap_step {
-	SWAP_ZSWAP_ENTRY,	/* memory for the entry */
-	SWAP_ZSWAP_COMPRESS,	/* the compressor */
-	SWAP_ZSWAP_POOL,	/* memory for what it compressed to */
-	SWAP_ZSWAP_TREE,	/* memory for the entry's place in the tree */
-	SWAP_ZSWAP_LRU,		/* memory for the cgroup's list */
-	SWAP_ZSWAP_SETUP,	/* whatever a pool, or an area's tree, is made of */
+/**
+ * enum swap_fail_point - calls of the swap files that can be made to fail
+ * @SWAP_FAIL_CHARGE: the charge of a folio's slots to its memory cgroup
+ * @SWAP_FAIL_TABLE: memory for a table of the swap code's own: of a cluster, or
+ *	of counts too large for a slot
+ * @SWAP_FAIL_ALLOC: any allocation of swapfile.c
+ * @SWAP_FAIL_SWAPIN_ALLOC: the folio to read into. No lock is held: what runs
+ *	here may sleep
+ * @SWAP_FAIL_SWAPIN_CHARGE: the charge of such a folio
+ * @SWAP_FAIL_ZSWAP_ENTRY: memory for zswap's entry of a page
+ * @SWAP_FAIL_ZSWAP_COMPRESS: the compressor
+ * @SWAP_FAIL_ZSWAP_POOL: memory for the compressed page
+ * @SWAP_FAIL_ZSWAP_TREE: memory for the entry's place in the tree
+ * @SWAP_FAIL_ZSWAP_LRU: memory for the cgroup's list
+ * @SWAP_FAIL_ZSWAP_SETUP: each part of a pool, or of an area's tree
+ * @SWAP_FAIL_POINTS: number of points
+ */
+enum swap_fail_point {
+	SWAP_FAIL_CHARGE,
+	SWAP_FAIL_TABLE,
+	SWAP_FAIL_ALLOC,
+	SWAP_FAIL_SWAPIN_ALLOC,
+	SWAP_FAIL_SWAPIN_CHARGE,
+	SWAP_FAIL_ZSWAP_ENTRY,
+	SWAP_FAIL_ZSWAP_COMPRESS,
+	SWAP_FAIL_ZSWAP_POOL,
+	SWAP_FAIL_ZSWAP_TREE,
+	SWAP_FAIL_ZSWAP_LRU,
+	SWAP_FAIL_ZSWAP_SETUP,
+	SWAP_FAIL_POINTS,
 };
 
 /* What zswap counts, as debugfs shows it. */
@@ -104,30 +126,18 @@ enum swap_zswap_counter {
 
 /**
  * struct swap_seams - calls of the swap files to other files, as they pass
+ * @fail: a call that can fail is due; a negative errno makes it fail
  * @allocated: slots [entry, entry + nr) were taken
- * @fail_charge: a charge is due; true makes it fail as if the limit were hit
- * @fail_table: the swap code allocates a table of its own: of a cluster, of
- *	counts too large for a slot; true makes it fail
- * @fail_alloc: swapfile.c is about to allocate; true makes it fail
- * @fail_swapin_alloc: a folio to read into is due; true makes the allocation
- *	fail. No lock is held: this one may sleep
- * @fail_swapin_charge: such a folio is to be charged; true makes it fail
- * @zswap_step: zswap takes a step that can fail; a negative error makes it so
- * @zswap_stored: zswap was offered the folio of slots [entry, entry + nr), and took
- *	it or not
+ * @zswap_stored: zswap was offered the folio of slots [entry, entry + nr), and
+ *	took it or not
  * @zswap_loaded: zswap was asked for the folio of @entry, and had it or not
  *
- * Hooks are called in the context of the caller, under its locks: they must
- * not sleep, allocate or assert. A hook that is NULL passes straight through.
+ * Hooks run in the context of the caller, under its locks: they must not sleep,
+ * allocate or assert. @fail is never NULL; the others may be.
  */
 struct swap_seams {
+	int (*fail)(enum swap_fail_point point);
 	void (*allocated)(swp_entry_t entry, unsigned int nr);
-	bool (*fail_charge)(void);
-	bool (*fail_table)(void);
-	bool (*fail_alloc)(void);
-	bool (*fail_swapin_alloc)(void);
-	bool (*fail_swapin_charge)(void);
-	int (*zswap_step)(enum swap_zswap_step step);
 	void (*zswap_stored)(swp_entry_t entry, unsigned int nr, bool stored);
 	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
 };

@@ -18,13 +18,6 @@
 
 static atomic_t swap_seam_live = ATOMIC_INIT(0);
 
-static inline bool swap_seam_fail_alloc(void)
-{
-	const struct swap_seams *seams = READ_ONCE(swap_seams);
-
-	return seams && seams->fail_alloc && seams->fail_alloc();
-}
-
 static inline void *swap_seam_got(void *mem)
 {
 	if (mem)
@@ -48,7 +41,7 @@ static inline void swap_seam_gave(const void *mem)
 #define SWAP_SEAM_ALLOC(name, proto, args)					\
 static inline __maybe_unused void *swap_seam_##name proto			\
 {										\
-	return swap_seam_fail_alloc() ? NULL : swap_seam_got(name args);	\
+	return swap_seam_fail(SWAP_FAIL_ALLOC) ? NULL : swap_seam_got(name args);	\
 }
 
 #define SWAP_SEAM_FREE(name)							\
@@ -59,11 +52,15 @@ static inline __maybe_unused void swap_seam_##name(const void *mem)		\
 }
 
 /* Tables of the swap code's own: of a cluster, of counts too large for a slot. */
+static inline bool swap_seam_fail_table(void)
+{
+	return swap_seam_fail(SWAP_FAIL_TABLE) || swap_seam_fail(SWAP_FAIL_ALLOC);
+}
+
 #define SWAP_SEAM_TABLE(name, proto, args)					\
 static inline __maybe_unused void *swap_seam_##name proto			\
 {										\
-	return swap_seam_fail_table() || swap_seam_fail_alloc() ? NULL :	\
-	       swap_seam_got(name args);					\
+	return swap_seam_fail_table() ? NULL : swap_seam_got(name args);	\
 }
 
 SWAP_SEAM_ALLOC(kmalloc, (size_t size, gfp_t gfp), (size, gfp))
@@ -85,12 +82,12 @@ static inline __maybe_unused void swap_seam_cache_free(struct kmem_cache *cache,
 
 static inline __maybe_unused struct page *swap_seam_alloc_page(gfp_t gfp)
 {
-	return swap_seam_fail_table() || swap_seam_fail_alloc() ? NULL : alloc_page(gfp);
+	return swap_seam_fail_table() ? NULL : alloc_page(gfp);
 }
 
 static inline __maybe_unused void __percpu *swap_seam_percpu_alloc(size_t size, size_t align)
 {
-	void __percpu *mem = swap_seam_fail_alloc() ? NULL : __alloc_percpu(size, align);
+	void __percpu *mem = swap_seam_fail(SWAP_FAIL_ALLOC) ? NULL : __alloc_percpu(size, align);
 
 	swap_seam_got((void __force *)mem);
 	return mem;
@@ -106,7 +103,7 @@ static inline __maybe_unused int swap_seam_ref_init(struct percpu_ref *ref,
 						    percpu_ref_func_t *release,
 						    unsigned int flags, gfp_t gfp)
 {
-	return swap_seam_fail_alloc() ? -ENOMEM :
+	return swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM :
 	       swap_seam_began(percpu_ref_init(ref, release, flags, gfp));
 }
 
@@ -152,20 +149,20 @@ static inline __maybe_unused void swap_seam_ref_exit(struct percpu_ref *ref)
 
 /* What other files of swap allocate for an area. */
 #define zswap_swapon(type, nr) \
-	(swap_seam_fail_alloc() ? -ENOMEM : swap_seam_began(zswap_swapon(type, nr)))
+	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_seam_began(zswap_swapon(type, nr)))
 #define zswap_swapoff(type) do {						\
 	atomic_dec(&swap_seam_live);						\
 	zswap_swapoff(type);							\
 } while (0)
 #define swap_cgroup_swapon(type, nr) \
-	(swap_seam_fail_alloc() ? -ENOMEM : swap_cgroup_swapon(type, nr))
+	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_cgroup_swapon(type, nr))
 #define init_swap_address_space(type, nr) \
-	(swap_seam_fail_alloc() ? -ENOMEM : swap_seam_began(init_swap_address_space(type, nr)))
+	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_seam_began(init_swap_address_space(type, nr)))
 #define exit_swap_address_space(type) do {					\
 	atomic_dec(&swap_seam_live);						\
 	exit_swap_address_space(type);						\
 } while (0)
 #define sio_pool_init() \
-	(swap_seam_fail_alloc() ? -ENOMEM : sio_pool_init())
+	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : sio_pool_init())
 
 #endif /* _MM_SWAP_KUNIT_ALLOC_H */

@@ -24,32 +24,11 @@
 #include "swap_api.h"
 #include "swap_kunit.h"
 
-static inline bool swap_seam_fail_charge(void)
+static inline int swap_seam_fail(enum swap_fail_point point)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);
 
-	return seams && seams->fail_charge && seams->fail_charge();
-}
-
-static inline bool swap_seam_fail_table(void)
-{
-	const struct swap_seams *seams = READ_ONCE(swap_seams);
-
-	return seams && seams->fail_table && seams->fail_table();
-}
-
-static inline bool swap_seam_fail_swapin_alloc(void)
-{
-	const struct swap_seams *seams = READ_ONCE(swap_seams);
-
-	return seams && seams->fail_swapin_alloc && seams->fail_swapin_alloc();
-}
-
-static inline bool swap_seam_fail_swapin_charge(void)
-{
-	const struct swap_seams *seams = READ_ONCE(swap_seams);
-
-	return seams && seams->fail_swapin_charge && seams->fail_swapin_charge();
+	return seams ? seams->fail(point) : 0;
 }
 
 static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
@@ -58,13 +37,6 @@ static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
 
 	if (seams && seams->allocated && entry.val)
 		seams->allocated(entry, nr);
-}
-
-static inline int swap_seam_zswap_step(enum swap_zswap_step step)
-{
-	const struct swap_seams *seams = READ_ONCE(swap_seams);
-
-	return seams && seams->zswap_step ? seams->zswap_step(step) : 0;
 }
 
 static inline void swap_seam_zswap_stored(swp_entry_t entry, unsigned int nr, bool stored)
@@ -85,7 +57,7 @@ static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded)
 
 /* Charges: swapfile.c, or swap_slots.c where there is one. */
 #define mem_cgroup_try_charge_swap(folio, ...) \
-	(swap_seam_fail_charge() ? -ENOMEM : \
+	(swap_seam_fail(SWAP_FAIL_CHARGE) ? -ENOMEM : \
 	 mem_cgroup_try_charge_swap(folio, ##__VA_ARGS__))
 
 #endif /* _MM_SWAP_KUNIT_SEAMS_H */

@@ -26,24 +26,24 @@
 #define SWAP_SEAM_ZSWAP_ALLOC(name, step, proto, args)				\
 static inline __maybe_unused void *swap_seam_zswap_##name proto		\
 {										\
-	return swap_seam_zswap_step(step) ? NULL : name args;			\
+	return swap_seam_fail(step) ? NULL : name args;			\
 }
 
-SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc_node, SWAP_ZSWAP_ENTRY,
+SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc_node, SWAP_FAIL_ZSWAP_ENTRY,
 		      (struct kmem_cache *cache, gfp_t gfp, int nid), (cache, gfp, nid))
-SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc, SWAP_ZSWAP_ENTRY,
+SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc, SWAP_FAIL_ZSWAP_ENTRY,
 		      (struct kmem_cache *cache, gfp_t gfp), (cache, gfp))
-SWAP_SEAM_ZSWAP_ALLOC(kzalloc, SWAP_ZSWAP_SETUP, (size_t size, gfp_t gfp), (size, gfp))
-SWAP_SEAM_ZSWAP_ALLOC(kvcalloc, SWAP_ZSWAP_SETUP,
+SWAP_SEAM_ZSWAP_ALLOC(kzalloc, SWAP_FAIL_ZSWAP_SETUP, (size_t size, gfp_t gfp), (size, gfp))
+SWAP_SEAM_ZSWAP_ALLOC(kvcalloc, SWAP_FAIL_ZSWAP_SETUP,
 		      (size_t n, size_t size, gfp_t gfp), (n, size, gfp))
-SWAP_SEAM_ZSWAP_ALLOC(kmalloc_node, SWAP_ZSWAP_SETUP,
+SWAP_SEAM_ZSWAP_ALLOC(kmalloc_node, SWAP_FAIL_ZSWAP_SETUP,
 		      (size_t size, gfp_t gfp, int nid), (size, gfp, nid))
-SWAP_SEAM_ZSWAP_ALLOC(acomp_request_alloc, SWAP_ZSWAP_SETUP, (struct crypto_acomp *tfm), (tfm))
+SWAP_SEAM_ZSWAP_ALLOC(acomp_request_alloc, SWAP_FAIL_ZSWAP_SETUP, (struct crypto_acomp *tfm), (tfm))
 
 static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, size_t align,
 								   gfp_t gfp)
 {
-	return swap_seam_zswap_step(SWAP_ZSWAP_SETUP) ? NULL :
+	return swap_seam_fail(SWAP_FAIL_ZSWAP_SETUP) ? NULL :
 	       __alloc_percpu_gfp(size, align, gfp);
 }
 
@@ -74,33 +74,33 @@ static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, 
 /* A step that gives an error, or what stands for one. */
 #define SWAP_SEAM_ZSWAP_STEP(step, failed, call)				\
 ({										\
-	int __err = swap_seam_zswap_step(step);					\
+	int __err = swap_seam_fail(step);					\
 										\
 	__err ? (failed) : (call);						\
 })
 
 #define crypto_acomp_compress(req) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_COMPRESS, __err, crypto_acomp_compress(req))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_COMPRESS, __err, crypto_acomp_compress(req))
 #define crypto_comp_compress(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_COMPRESS, __err, crypto_comp_compress(__VA_ARGS__))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_COMPRESS, __err, crypto_comp_compress(__VA_ARGS__))
 #define zs_malloc(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_POOL, (unsigned long)__err, zs_malloc(__VA_ARGS__))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_POOL, (unsigned long)__err, zs_malloc(__VA_ARGS__))
 #define zpool_malloc(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_POOL, __err, zpool_malloc(__VA_ARGS__))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_POOL, __err, zpool_malloc(__VA_ARGS__))
 #define xa_store(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_TREE, xa_mk_internal(__err), xa_store(__VA_ARGS__))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_TREE, xa_mk_internal(__err), xa_store(__VA_ARGS__))
 #define memcg_list_lru_alloc(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_LRU, __err, memcg_list_lru_alloc(__VA_ARGS__))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_LRU, __err, memcg_list_lru_alloc(__VA_ARGS__))
 #define zs_create_pool(name) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, NULL, zs_create_pool(name))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, NULL, zs_create_pool(name))
 #define zpool_create_pool(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, NULL, zpool_create_pool(__VA_ARGS__))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, NULL, zpool_create_pool(__VA_ARGS__))
 #define crypto_alloc_acomp_node(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, ERR_PTR(__err),		\
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),		\
 			     crypto_alloc_acomp_node(__VA_ARGS__))
 #define crypto_alloc_comp(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, ERR_PTR(__err), crypto_alloc_comp(__VA_ARGS__))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err), crypto_alloc_comp(__VA_ARGS__))
 #define percpu_ref_init(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_ZSWAP_SETUP, __err, percpu_ref_init(__VA_ARGS__))
+	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, __err, percpu_ref_init(__VA_ARGS__))
 
 #endif /* _MM_SWAP_KUNIT_ZSWAP_H */

@@ -4,12 +4,12 @@
 /* Folios to read into: their allocation and their charge. */
 #undef folio_alloc_mpol
 #define folio_alloc_mpol(...) \
-	(swap_seam_fail_swapin_alloc() ? NULL : folio_alloc_mpol_noprof(__VA_ARGS__))
+	(swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL : folio_alloc_mpol_noprof(__VA_ARGS__))
 
 #if SWAP_API_FOLIO_ALLOC_SWAP	/* the kernel reads into folios of faults here, too */
 #undef vma_alloc_folio
 #define vma_alloc_folio(...) \
-	(swap_seam_fail_swapin_alloc() ? NULL : vma_alloc_folio_noprof(__VA_ARGS__))
+	(swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL : vma_alloc_folio_noprof(__VA_ARGS__))
 #endif
 
 #if SWAP_API_VMA_ALLOC_FOLIO_HUGEPAGE
@@ -17,7 +17,7 @@ static inline struct folio *swap_seam_vma_alloc_folio(gfp_t gfp, int order,
 						      struct vm_area_struct *vma,
 						      unsigned long addr, bool hugepage)
 {
-	return swap_seam_fail_swapin_alloc() ? NULL :
+	return swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL :
 	       vma_alloc_folio(gfp, order, vma, addr, hugepage);
 }
 #undef vma_alloc_folio
@@ -26,7 +26,7 @@ static inline struct folio *swap_seam_vma_alloc_folio(gfp_t gfp, int order,
 static inline struct page *swap_seam_alloc_page_vma(gfp_t gfp, struct vm_area_struct *vma,
 						    unsigned long addr)
 {
-	return swap_seam_fail_swapin_alloc() ? NULL : alloc_page_vma(gfp, vma, addr);
+	return swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL : alloc_page_vma(gfp, vma, addr);
 }
 #undef alloc_page_vma
 #define alloc_page_vma swap_seam_alloc_page_vma
@@ -34,11 +34,11 @@ static inline struct page *swap_seam_alloc_page_vma(gfp_t gfp, struct vm_area_st
 
 #if !SWAP_API_FOLIO
 #define mem_cgroup_charge(...) \
-	(swap_seam_fail_swapin_charge() ? -ENOMEM : mem_cgroup_charge(__VA_ARGS__))
+	(swap_seam_fail(SWAP_FAIL_SWAPIN_CHARGE) ? -ENOMEM : mem_cgroup_charge(__VA_ARGS__))
 #endif
 
 #define mem_cgroup_swapin_charge_folio(...) \
-	(swap_seam_fail_swapin_charge() ? -ENOMEM : \
+	(swap_seam_fail(SWAP_FAIL_SWAPIN_CHARGE) ? -ENOMEM : \
 	 mem_cgroup_swapin_charge_folio(__VA_ARGS__))
 
 #if !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE)

@@ -871,7 +871,7 @@ static void failed_charge_gives_the_slot_back(struct kunit *test)
 		long left = get_nr_swap_pages() - (nth - 1);
 
 		swap_decisions_skip(test);
-		swap_fail_charge_nth(test, nth);
+		swap_fail(test, SWAP_FAIL_CHARGE, nth, 1);
 		KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 10, NULL), nth - 1,
 				    "rule: a failed charge fails the allocation");
 		KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), inuse,
@@ -892,7 +892,7 @@ static void table_is_waited_for(struct kunit *test)
 	SWAP_REQUIRE(test, SWAP_TABLE);
 	swap_rule(test, "a cluster's table is waited for");
 	for (nth = 1; nth <= 2; nth++) {
-		swap_fail_tables(test, nth, 1);
+		swap_fail(test, SWAP_FAIL_TABLE, nth, 1);
 		swap_alloc_many(test, swap_cluster_slots(), NULL);
 		SWAP_EXPECT_DECISIONS(test, area, "A%u:*", nth - 1);
 	}
@@ -904,7 +904,7 @@ static void no_table_no_slot(struct kunit *test)
 	struct swap_area *area = AREA_ON(test);
 
 	SWAP_REQUIRE(test, SWAP_TABLE);
-	swap_fail_tables(test, 1, 2);
+	swap_fail(test, SWAP_FAIL_TABLE, 1, 2);
 	swap_rule(test, "without a table no slot, and the cluster stays free");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc(test).val, 0UL, "rule: no table, no slot");
 	SWAP_EXPECT_DECISIONS(test, area, "");
@@ -1012,7 +1012,7 @@ static void count_table_is_asked_for_again(struct kunit *test)
 
 	AREA_ON(test, .clusters = 1);
 	entry = swap_alloc(test);
-	swap_fail_tables(test, 1, 1);
+	swap_fail(test, SWAP_FAIL_TABLE, 1, 1);
 	for (count = 1; count < 1000; count++)
 		KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1000,
@@ -1027,7 +1027,7 @@ static void count_without_a_table_stays(struct kunit *test)
 
 	AREA_ON(test, .clusters = 1);
 	entry = swap_alloc(test);
-	swap_fail_tables(test, 1, 2);
+	swap_fail(test, SWAP_FAIL_TABLE, 1, 2);
 	for (count = 1; !err && count < 1000; count += !err)
 		err = swap_dup_slot(entry);
 	KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: no table, no reference more");
@@ -1049,7 +1049,7 @@ static void count_table_goes_with_large_counts(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
 	for (; count > 1; count--)
 		swap_free_slot(entry);
-	swap_fail_tables(test, 1, 2);
+	swap_fail(test, SWAP_FAIL_TABLE, 1, 2);
 	for (; !err && count < 1000; count++)
 		err = swap_dup_slot(entry);
 	KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: the table went with the last large count");
@@ -1065,7 +1065,7 @@ static void no_table_for_small_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_make_count_room(entry), 0);
 	KUNIT_EXPECT_EQ(test, swap_make_count_room(swap_entry_at(area, 1, 5)), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1, "rule: making room counts nothing");
-	swap_fail_tables(test, 1, 1);
+	swap_fail(test, SWAP_FAIL_TABLE, 1, 1);
 	for (count = 1; count < 1000; count++)
 		KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
 	KUNIT_EXPECT_EQ(test, swap_make_count_room(entry), 0);

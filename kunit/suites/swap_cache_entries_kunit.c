@@ -138,27 +138,20 @@ static void drop_leaves_no_shadow(struct kunit *test)
 			    "rule: only reclaim leaves a shadow, and makes a read a refault");
 }
 
-static bool fail_charge(void)
-{
-	return true;
-}
-
 /* A page that cannot be charged leaves slot and shadow as they were. */
 static void failed_charge_keeps_the_shadow(struct kunit *test)
 {
 	struct swap_area *area;
 	struct user_memory *mem;
-	struct swap_seams *seams;
 	void *shadow;
 
 	SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
 	area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = swapped_memory(test, 4);
 	shadow = swap_kunit_shadow(user_entry(mem, 1));
-	seams = swap_arm_seams(test);
-	seams->fail_swapin_charge = fail_charge;
+	swap_fail(test, SWAP_FAIL_SWAPIN_CHARGE, 1, SWAP_FAIL_ALL);
 	read_ahead(mem, 0, 4);
-	seams->fail_swapin_charge = NULL;
+	swap_fail(test, SWAP_FAIL_SWAPIN_CHARGE, 1, 0);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 1));
 	KUNIT_EXPECT_PTR_EQ_MSG(test, swap_kunit_shadow(user_entry(mem, 1)), shadow,
@@ -345,18 +338,12 @@ static void slots_outlive_their_large_folio(struct kunit *test)
 static struct swap_area *race_area;
 static swp_entry_t race_slot;
 
-static bool read_slot_meanwhile(void)
+static void read_slot_meanwhile(void *ctx)
 {
-	swp_entry_t slot = race_slot;
-	struct folio *folio;
+	struct folio *folio = swap_read_slot(race_area, race_slot);
 
-	race_slot.val = 0;
-	if (!slot.val)
-		return false;
-	folio = swap_read_slot(race_area, slot);
 	if (folio)
 		folio_put(folio);
-	return false;
 }
 
 /* Read by somebody else while its folio is allocated: the fault takes that one. */
@@ -368,7 +355,7 @@ static void slot_read_meanwhile_is_taken(struct kunit *test)
 	mem = swapped_memory(test, 4);
 	race_slot = user_entry(mem, 3);
 	swap_set_page_cluster(0);
-	swap_arm_seams(test)->fail_swapin_alloc = read_slot_meanwhile;
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, read_slot_meanwhile, NULL);
 	KUNIT_EXPECT_EQ(test, user_fault(mem, 3) & VM_FAULT_ERROR, 0U);
 	KUNIT_EXPECT_EQ_MSG(test, fake_disk_bios(race_area->disk, FAKE_DISK_READ), 1U,
 			    "rule: a slot that is in the swap cache by now is not read again");

@@ -182,7 +182,7 @@ static void refused_charge_keeps_one_page_in_memory(struct kunit *test)
 	unsigned int nth;
 
 	for (nth = 1; nth <= 4; nth++) {
-		swap_fail_charge_nth(test, nth);
+		swap_fail(test, SWAP_FAIL_CHARGE, nth, 1);
 		user_page_out(mem, 0, 4);
 		user_reclaim_cached(mem, 0, 4);
 		KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, nth - 1), USER_PAGE_PRESENT,

@@ -588,7 +588,7 @@ static void failed_charge_frees_all_slots(struct kunit *test)
 	swap_alloc_order(test, order);
 	left = get_nr_swap_pages();
 	swap_decisions_skip(test);
-	swap_fail_charge_nth(test, 2);
+	swap_fail(test, SWAP_FAIL_CHARGE, 2, 1);
 	KUNIT_EXPECT_NE(test, swap_alloc_order(test, order).val, 0UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_order(test, order).val, 0UL,
 			    "rule: a failed charge fails the allocation");
@@ -608,7 +608,7 @@ static void allocation_waits_for_the_swap_table(struct kunit *test)
 	struct swap_area *area = order_area(test, 2);
 
 	SWAP_REQUIRE(test, SWAP_TABLE);
-	swap_fail_tables(test, 1, 1);
+	swap_fail(test, SWAP_FAIL_TABLE, 1, 1);
 	swap_alloc_order(test, order_of(test));
 	swap_rule(test, "allocation waits for the swap table of the cluster");
 	SWAP_EXPECT_DECISIONS(test, area, "%s", taken(test, 0, 0));

@@ -288,14 +288,6 @@ static void bad_slots_are_not_read(struct kunit *test)
 			    "rule: readahead leaves a bad slot as it is, and out of the swap cache");
 }
 
-static unsigned int folios_wanted;
-
-static bool count_and_refuse(void)
-{
-	folios_wanted++;
-	return true;
-}
-
 /* No folio is allocated for a bad slot only to be dropped. */
 static void bad_slots_take_no_memory(struct kunit *test)
 {
@@ -303,13 +295,12 @@ static void bad_slots_take_no_memory(struct kunit *test)
 	struct folio *folio;
 
 	slots_in_use(test, slots_up_to_30());
-	folios_wanted = 0;
-	swap_arm_seams(test)->fail_swapin_alloc = count_and_refuse;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
 	swap_kunit_set_readahead_hits(6);
 	folio = swap_read_slot(area, swap_entry_at(area, 0, 20));
 	KUNIT_EXPECT_NULL(test, folio);
 	/* Once each for 16 and 19 to 23, and once more for the target. */
-	KUNIT_EXPECT_EQ_MSG(test, folios_wanted, 7U,
+	KUNIT_EXPECT_EQ_MSG(test, swap_failed(SWAP_FAIL_SWAPIN_ALLOC), 7U,
 			    "rule: readahead allocates no folio for a bad slot");
 }
 
@@ -542,21 +533,13 @@ static void shmem_reads_by_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_vmstat(SWAP_RA_HIT) - hit, 1UL);
 }
 
-static unsigned int fail_in;
-
-static bool fail_allocation(void)
-{
-	return fail_in && !--fail_in;
-}
-
 /* No memory for a neighbour: it is left out. None for the target: the fault says so. */
 static void neighbours_without_memory_are_left_out(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
-	swap_arm_seams(test)->fail_swapin_alloc = fail_allocation;
-	fail_in = 3;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16+2 R0:19+5!20");
 }
@@ -566,21 +549,13 @@ static void target_without_memory_fails_the_fault(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 	struct user_memory *mem = swapped_memory(test, 4);
 
-	swap_arm_seams(test)->fail_swapin_alloc = fail_allocation;
-	fail_in = 1;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 2) & VM_FAULT_ERROR, VM_FAULT_OOM,
 			    "rule: no memory to read into is an out-of-memory fault");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 2), USER_PAGE_SWAPPED);
 	KUNIT_EXPECT_EQ(test, user_fault(mem, 2) & VM_FAULT_ERROR, 0U);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:2!2");
-}
-
-static unsigned int fail_charge_in;
-
-static bool fail_charge(void)
-{
-	return fail_charge_in && !--fail_charge_in;
 }
 
 /* A neighbour over its group's limit is left out, and is as it was before. */
@@ -591,8 +566,7 @@ static void neighbours_over_the_limit_are_left_out(struct kunit *test)
 	struct swap_slot_facts facts;
 
 	SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
-	swap_arm_seams(test)->fail_swapin_charge = fail_charge;
-	fail_charge_in = 3;
+	swap_fail(test, SWAP_FAIL_SWAPIN_CHARGE, 3, 1);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16+2 R0:19+5!20");
 	swap_slot_facts(area, swap_slot_at(area, 0, 18), &facts);
@@ -601,15 +575,9 @@ static void neighbours_over_the_limit_are_left_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, facts.count, 1U);
 }
 
-static struct swap_area *race_area;
-static swp_entry_t race_slot;
-static unsigned int race_in;
-
-static bool free_slot_meanwhile(void)
+static void free_slot_meanwhile(void *ctx)
 {
-	if (race_in && !--race_in)
-		swap_free_slot(race_slot);
-	return false;
+	swap_free_slot(*(swp_entry_t *)ctx);
 }
 
 /* A slot freed while its folio is allocated is not read. */
@@ -618,10 +586,7 @@ static void slot_freed_meanwhile_is_not_read(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
-	race_area = area;
-	race_slot = slots[18];
-	race_in = 3;
-	swap_arm_seams(test)->fail_swapin_alloc = free_slot_meanwhile;
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1, free_slot_meanwhile, &slots[18]);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(READ_BATCHED) ?
 			      "F0:18 R0:16+2 R0:19+5!20" : "R0:16+2 F0:18 R0:19+5!20");
@@ -629,17 +594,17 @@ static void slot_freed_meanwhile_is_not_read(struct kunit *test)
 	slots[23].val = 0;
 }
 
-static bool read_slot_meanwhile(void)
+static struct swap_area *race_area;
+static swp_entry_t race_slot;
+
+static void read_slot_meanwhile(void *ctx)
 {
 	struct folio *folio;
 
-	if (race_in && !--race_in) {
-		swap_set_page_cluster(0);
-		folio = swap_read_slot(race_area, race_slot);
-		if (folio)
-			folio_put(folio);
-	}
-	return false;
+	swap_set_page_cluster(0);
+	folio = swap_read_slot(race_area, race_slot);
+	if (folio)
+		folio_put(folio);
 }
 
 /* A slot somebody else reads while its folio is allocated is read once. */
@@ -650,8 +615,7 @@ static void slot_read_meanwhile_is_read_once(struct kunit *test)
 
 	race_area = area;
 	race_slot = slots[18];
-	race_in = 3;
-	swap_arm_seams(test)->fail_swapin_alloc = read_slot_meanwhile;
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1, read_slot_meanwhile, NULL);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(READ_BATCHED) ?
 			      "R0:18!18 R0:16+2 R0:19+5" : "R0:16+2 R0:18!18 R0:19+5");

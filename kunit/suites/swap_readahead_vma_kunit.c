@@ -511,15 +511,13 @@ static void closed_device_is_left_out(struct kunit *test)
 			       "rule: nothing is read from a device that cannot be pinned");
 }
 
-static struct swap_info_struct *pinned_area;
 static unsigned long pins[8];
 static unsigned int nr_pins;
 
-static bool count_pins(void)
+static void count_pins(void *ctx)
 {
 	if (nr_pins < ARRAY_SIZE(pins))
-		pins[nr_pins++] = swap_kunit_users(pinned_area);
-	return false;
+		pins[nr_pins++] = swap_kunit_users(ctx);
 }
 
 /* Another device's slot is read with that device pinned. */
@@ -531,9 +529,8 @@ static void neighbours_device_is_pinned(struct kunit *test)
 
 	SWAP_REQUIRE(test, READAHEAD_PINS);
 	mem = memory_on_two(test, &ssd_first, 8, &second);
-	pinned_area = second->si;
 	nr_pins = 0;
-	swap_arm_seams(test)->fail_swapin_alloc = count_pins;
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL, count_pins, second->si);
 	user_fault(mem, 2);
 	KUNIT_ASSERT_EQ(test, nr_pins, 7U);
 	for (i = 1; i < nr_pins; i += 2)
@@ -544,21 +541,13 @@ static void neighbours_device_is_pinned(struct kunit *test)
 			    "rule: no pin is left after readahead");
 }
 
-static unsigned int fail_in;
-
-static bool fail_allocation(void)
-{
-	return fail_in && !--fail_in;
-}
-
 /* A neighbour without memory is left out. */
 static void neighbour_without_memory_is_left_out(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = swapped_memory(test, 16);
 
-	swap_arm_seams(test)->fail_swapin_alloc = fail_allocation;
-	fail_in = 3;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1);
 	KUNIT_EXPECT_EQ(test, user_fault(mem, 8) & VM_FAULT_ERROR, 0U);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:5+2 R0:8+5!8");
 }

@@ -469,29 +469,20 @@ static void promised_memory_keeps_it_on(struct kunit *test)
 }
 
 /* No memory for a page to come back: swapoff fails, and can be tried again. */
-static unsigned int swapins_left;
-
-static bool no_memory(void)
-{
-	return !swapins_left || !swapins_left--;
-}
-
 static void no_memory_for_a_page(struct kunit *test)
 {
 	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 4);
-	struct swap_seams *seams = swap_arm_seams(test);
 	struct swap_area_facts before;
 
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);
 	swap_area_facts(area, &before);
-	swapins_left = 2;
-	seams->fail_swapin_alloc = no_memory;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 3, SWAP_FAIL_ALL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
 			    "rule: swapoff fails where a page cannot come back");
-	seams->fail_swapin_alloc = NULL;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 0);
 	expect_still_on(test, area, &before);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
 	USER_EXPECT_INTACT(test, mem);
@@ -502,17 +493,15 @@ static void no_memory_for_a_page_of_shmem(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_shmem(test, 4);
-	struct swap_seams *seams = swap_arm_seams(test);
 	struct swap_area_facts before;
 
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);
 	swap_area_facts(area, &before);
-	swapins_left = 0;
-	seams->fail_swapin_alloc = no_memory;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
 			    "rule: swapoff fails where a page cannot come back");
-	seams->fail_swapin_alloc = NULL;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 0);
 	expect_still_on(test, area, &before);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
 	USER_EXPECT_INTACT(test, mem);
@@ -543,12 +532,11 @@ static void page_given_up_during_its_read(struct kunit *test)
 }
 
 /* No memory for a page that nobody needs any more is no error. */
-static struct user_memory *giving_up;
-
-static bool give_up_for_want_of_memory(void)
+static void give_up_all(void *ctx)
 {
-	user_dontneed(giving_up, 0, giving_up->pages);
-	return true;
+	struct user_memory *mem = ctx;
+
+	user_dontneed(mem, 0, mem->pages);
 }
 
 static void page_given_up_for_want_of_memory(struct kunit *test)
@@ -558,8 +546,8 @@ static void page_given_up_for_want_of_memory(struct kunit *test)
 
 	user_fill(mem, 0, 2);
 	user_swap_out(mem, 0, 2);
-	giving_up = mem;
-	swap_arm_seams(test)->fail_swapin_alloc = give_up_for_want_of_memory;
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, give_up_all, mem);
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
 			    "rule: no memory for a slot that is free by now is no error");
 	expect_pages(test, mem, 0, 2, USER_PAGE_NONE, "a page given up does not come back");

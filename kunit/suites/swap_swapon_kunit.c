@@ -292,9 +292,9 @@ static void every_allocation_may_fail(struct kunit *test)
 	if (swap_has(FRONTSWAP_MAP))
 		swap_expect_report(test, "mm/frontswap.c");
 	for (nth = 1; nth < 50; nth++) {
-		swap_fail_nth_allocation(nth);
+		swap_fail(test, SWAP_FAIL_ALLOC, nth, 1);
 		err = swap_area_swapon(area, param->swap_flags);
-		if (!swap_allocation_failed())
+		if (!swap_failed(SWAP_FAIL_ALLOC))
 			break;
 		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: allocation %u of swapon fails", nth);
 		if (!err)
@@ -303,7 +303,7 @@ static void every_allocation_may_fail(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ_MSG(test, err, 0, "rule: swapon succeeds once no allocation fails");
 	KUNIT_EXPECT_GT_MSG(test, nth, 4U, "rule: swapon allocates");
-	swap_fail_nth_allocation(0);
+	swap_fail(test, SWAP_FAIL_ALLOC, 1, 0);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
 			    "rule: swapoff frees all that swapon allocated");

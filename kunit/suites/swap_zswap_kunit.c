@@ -276,6 +276,11 @@ static void see_stall(swp_entry_t entry, bool loaded)
 	stalled_in_load = swap_kunit_in_memstall();
 }
 
+static const struct swap_seams stall_seams = {
+	.fail = swap_fail_reached,
+	.zswap_loaded = see_stall,
+};
+
 /* Decompressing a page that was in use is a stall on memory; a cold one not (A60). */
 static void load_is_a_stall_for_the_workingset(struct kunit *test)
 {
@@ -296,52 +301,27 @@ static void load_is_a_stall_for_the_workingset(struct kunit *test)
 	user_page_out(mem, 0, 1);
 	KUNIT_ASSERT_FALSE(test, user_page_cached(mem, 0));
 	stalled_in_load = !warmth->workingset;
-	swap_arm_seams(test)->zswap_loaded = see_stall;
+	WRITE_ONCE(swap_seams, &stall_seams);
 	user_fault(mem, 0);
 	SWAP_REQUIRE_CONFIG(test, CONFIG_PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled_in_load, warmth->workingset,
 			    "rule: reading a page counts as a stall where it was in the workingset");
 }
 
-static struct {
-	enum swap_zswap_step step;
-	unsigned int in;	/* this one of those to come fails, and all after it */
-	int err;
-	unsigned int failed;
-} zswap_failing;
-
-static int zswap_step_fails(enum swap_zswap_step step)
-{
-	if (step != zswap_failing.step || !zswap_failing.in || --zswap_failing.in)
-		return 0;
-	zswap_failing.in = 1;
-	zswap_failing.failed++;
-	return zswap_failing.err;
-}
-
-static void zswap_fail(struct kunit *test, enum swap_zswap_step step, unsigned int nth, int err)
-{
-	zswap_failing.step = step;
-	zswap_failing.in = nth;
-	zswap_failing.err = err;
-	zswap_failing.failed = 0;
-	swap_arm_seams(test)->zswap_step = zswap_step_fails;
-}
-
 /* Each step of a store, how it fails, and where that is counted. */
 struct zswap_failure {
 	SWAP_PARAM_NAME;
-	enum swap_zswap_step step;
+	enum swap_fail_point point;
 	int err;
 	enum swap_zswap_counter counter;
 };
 
 static const struct zswap_failure zswap_failures[] = {
-	{ "no entry", SWAP_ZSWAP_ENTRY, -ENOMEM, SWAP_ZSWAP_ENTRY_FAIL },
-	{ "compressor fails", SWAP_ZSWAP_COMPRESS, -EINVAL, SWAP_ZSWAP_COMPRESS_FAIL },
-	{ "no memory in the pool", SWAP_ZSWAP_POOL, -ENOMEM, SWAP_ZSWAP_ALLOC_FAIL },
-	{ "too large for the pool", SWAP_ZSWAP_POOL, -ENOSPC, SWAP_ZSWAP_COMPRESS_POOR },
-	{ "no memory in the tree", SWAP_ZSWAP_TREE, -ENOMEM, SWAP_ZSWAP_ALLOC_FAIL },
+	{ "no entry", SWAP_FAIL_ZSWAP_ENTRY, -ENOMEM, SWAP_ZSWAP_ENTRY_FAIL },
+	{ "compressor fails", SWAP_FAIL_ZSWAP_COMPRESS, -EINVAL, SWAP_ZSWAP_COMPRESS_FAIL },
+	{ "no memory in the pool", SWAP_FAIL_ZSWAP_POOL, -ENOMEM, SWAP_ZSWAP_ALLOC_FAIL },
+	{ "too large for the pool", SWAP_FAIL_ZSWAP_POOL, -ENOSPC, SWAP_ZSWAP_COMPRESS_POOR },
+	{ "no memory in the tree", SWAP_FAIL_ZSWAP_TREE, -ENOMEM, SWAP_ZSWAP_ALLOC_FAIL },
 };
 
 SWAP_PARAMS(zswap_failure, zswap_failures);
@@ -355,7 +335,7 @@ static void failed_store_uses_the_disk(struct kunit *test)
 {
 	const struct zswap_failure *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
-	bool kept = c->step == SWAP_ZSWAP_COMPRESS && swap_has(ZSWAP_INCOMPRESSIBLE);
+	bool kept = c->point == SWAP_FAIL_ZSWAP_COMPRESS && swap_has(ZSWAP_INCOMPRESSIBLE);
 	struct folio *folio = swap_alloc_owned(test);
 	bool counted = !kept && (c->counter != SWAP_ZSWAP_COMPRESS_FAIL ||
 				 swap_has(ZSWAP_COMPRESS_COUNTED));
@@ -366,11 +346,11 @@ static void failed_store_uses_the_disk(struct kunit *test)
 	swap_write_folio(folio);
 	KUNIT_EXPECT_TRUE(test, swap_kunit_zswap_has(swap_folio_entry(folio)));
 	before = swap_kunit_zswap_counter(c->counter);
-	zswap_fail(test, c->step, 1, c->err);
+	swap_fail_errno(test, c->point, 1, SWAP_FAIL_ALL, c->err);
 	swap_folio_mix(folio, 0x2222);
 	swap_write_folio(folio);
-	zswap_fail(test, c->step, 0, 0);
-	if (c->step == SWAP_ZSWAP_TREE && !swap_has(ZSWAP_SHRINKER))
+	swap_fail(test, c->point, 1, 0);
+	if (c->point == SWAP_FAIL_ZSWAP_TREE && !swap_has(ZSWAP_SHRINKER))
 		kunit_skip(test, "an entry has its place in the tree with it");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_has(swap_folio_entry(folio)), kept,
 			    "rule: a copy that is out of date leaves the pool");
@@ -393,10 +373,10 @@ static void no_memory_for_the_tree(struct kunit *test)
 	int err;
 
 	swap_kunit_set_zswap(true);
-	zswap_fail(test, SWAP_ZSWAP_SETUP, 1, -ENOMEM);
+	swap_fail(test, SWAP_FAIL_ZSWAP_SETUP, 1, SWAP_FAIL_ALL);
 	err = swap_area_swapon(area, 0);
-	KUNIT_EXPECT_EQ(test, zswap_failing.failed, 1U);
-	zswap_fail(test, SWAP_ZSWAP_SETUP, 0, 0);
+	KUNIT_EXPECT_EQ(test, swap_failed(SWAP_FAIL_ZSWAP_SETUP), 1U);
+	swap_fail(test, SWAP_FAIL_ZSWAP_SETUP, 1, 0);
 	if (swap_has(ZSWAP_SHRINKER)) {
 		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM,
 				    "rule: no memory for zswap's tree is an error of swapon");
@@ -431,11 +411,6 @@ static bool zswap_takes(struct swap_area *area, struct user_memory *mem, unsigne
 	return swap_decisions_count(area, SWAP_ZSWAP_STORE) > before;
 }
 
-static bool no_memory(void)
-{
-	return true;
-}
-
 /*
  * A pool that was full takes nothing until it has fallen to the accept threshold; one that was
  * not takes pages up to its limit.
@@ -450,7 +425,7 @@ static void full_pool_takes_again_at_the_threshold(struct kunit *test)
 	u64 hits;
 
 	/* Nothing is to be written back meanwhile. */
-	swap_arm_seams(test)->fail_swapin_alloc = no_memory;
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "enabled", "Y"), 0);
 	page = zswap_fill_pool(mem, percent + 1);
 	KUNIT_ASSERT_LT(test, page, mem->pages - 4);
@@ -476,7 +451,7 @@ static void full_pool_takes_again_at_the_threshold(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, zswap_takes(area, mem, page + 3),
 			      "rule: a pool that was not full knows no accept_threshold_percent");
 	swap_kunit_zswap_settle();
-	swap_arm_seams(test);
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 0);
 	USER_EXPECT_INTACT(test, mem);
 }
 
@@ -669,10 +644,10 @@ static void no_memory_for_another_pool(struct kunit *test)
 	int err = 0;
 
 	for (nth = 1; nth < 20; nth++) {
-		zswap_fail(test, SWAP_ZSWAP_SETUP, nth, -ENOMEM);
+		swap_fail(test, SWAP_FAIL_ZSWAP_SETUP, nth, SWAP_FAIL_ALL);
 		err = zswap_param_set(test, "compressor", other);
-		failed = zswap_failing.failed;
-		zswap_fail(test, SWAP_ZSWAP_SETUP, 0, 0);
+		failed = swap_failed(SWAP_FAIL_ZSWAP_SETUP);
+		swap_fail(test, SWAP_FAIL_ZSWAP_SETUP, 1, 0);
 		if (!failed)
 			break;
 		KUNIT_EXPECT_NE_MSG(test, err, 0, "rule: allocation %u of a pool fails", nth);

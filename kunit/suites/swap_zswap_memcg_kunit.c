@@ -187,11 +187,6 @@ static void incompressible_page_needs_the_disk(struct kunit *test)
 }
 
 /* No memory for the cgroup's own list of pages: past the pool. */
-static int no_memory_for_a_list(enum swap_zswap_step step)
-{
-	return step == SWAP_ZSWAP_LRU ? -ENOMEM : 0;
-}
-
 static void no_memory_for_the_cgroups_list(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
@@ -200,7 +195,7 @@ static void no_memory_for_the_cgroups_list(struct kunit *test)
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
 	swap_kunit_set_zswap(true);
-	swap_arm_seams(test)->zswap_step = no_memory_for_a_list;
+	swap_fail(test, SWAP_FAIL_ZSWAP_LRU, 1, SWAP_FAIL_ALL);
 	user_swap_out(mem, 0, 1);
 	swap_rule(test, "a page that zswap does not take is written to the disk");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0");

@@ -71,18 +71,13 @@ static struct user_memory *reused_from, *reused_by;
 static bool reused_in_pool;
 
 /* As memory is found for the writing back: the slot's owner goes, and another has the slot. */
-static bool slot_changes_hands(void)
+static void slot_changes_hands(void *ctx)
 {
-	struct user_memory *mem = reused_by;
-
+	swap_kunit_set_zswap(reused_in_pool);
+	user_memory_exit(reused_from);
+	user_page_out(reused_by, 0, 1);
+	user_reclaim_cached(reused_by, 0, 1);
 	reused_by = NULL;
-	if (mem) {
-		swap_kunit_set_zswap(reused_in_pool);
-		user_memory_exit(reused_from);
-		user_page_out(mem, 0, 1);
-		user_reclaim_cached(mem, 0, 1);
-	}
-	return false;
 }
 
 /* A slot reused while its old page is about to be written back: the new page counts (A65). */
@@ -106,7 +101,7 @@ static void reused_slot_is_not_written_back(struct kunit *test)
 	reused_from = old;
 	reused_by = mem;
 	reused_in_pool = reuse->pool;
-	swap_arm_seams(test)->fail_swapin_alloc = slot_changes_hands;
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, slot_changes_hands, NULL);
 	swap_kunit_zswap_write_back(1);
 	KUNIT_ASSERT_NULL_MSG(test, reused_by, "the case needs the page to be looked at");
 	KUNIT_ASSERT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_SWAPPED,
@@ -178,20 +173,15 @@ static void oldest_page_goes_first(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "W0:4");
 }
 
-static bool no_memory(void)
-{
-	return true;
-}
-
 /* No memory to decompress into: the page stays in the pool, and that is counted. */
 struct zswap_lack {
 	SWAP_PARAM_NAME;
-	size_t hook;
+	enum swap_fail_point point;
 };
 
 static const struct zswap_lack zswap_lacks[] = {
-	{ "no folio", offsetof(struct swap_seams, fail_swapin_alloc) },
-	{ "no charge", offsetof(struct swap_seams, fail_swapin_charge) },
+	{ "no folio", SWAP_FAIL_SWAPIN_ALLOC },
+	{ "no charge", SWAP_FAIL_SWAPIN_CHARGE },
 };
 
 SWAP_PARAMS(zswap_lack, zswap_lacks);
@@ -204,9 +194,9 @@ static void no_memory_to_write_back(struct kunit *test)
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_RECLAIM_FAIL);
 	u64 written = swap_kunit_zswap_counter(SWAP_ZSWAP_WRITTEN_BACK);
 
-	*(bool (**)(void))((void *)swap_arm_seams(test) + lack->hook) = no_memory;
+	swap_fail(test, lack->point, 1, SWAP_FAIL_ALL);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 0UL);
-	swap_arm_seams(test);
+	swap_fail(test, lack->point, 1, 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
 			    "rule: what cannot be written back stays in the pool");
 	if (swap_has(ZSWAP_SHRINKER))
