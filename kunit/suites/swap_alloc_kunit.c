@@ -1224,7 +1224,7 @@ static void slot_counts_until_the_device_is_told(struct kunit *test)
 	free_slot_at(area, 0, 0);
 	KUNIT_EXPECT_EQ_MSG(test, told.times, 1U, "rule: the device is told once");
 	KUNIT_EXPECT_EQ_MSG(test, told.least, 1UL,
-			    "rule: the slot counts as in use until the device is told (A31)");
+			    "rule: a slot counts as in use until the device is notified");
 	KUNIT_EXPECT_EQ(test, pages_in_use(area), 0UL);
 }
 

@@ -1,34 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The swap cache: pages that have a slot and are in memory, too. Who lets go of
- * the slot, what is remembered of reclaimed pages, how pages are replaced.
+ * The entries of the swap cache: when a cached slot is freed, which shadow
+ * reclaim leaves, and which slots get a folio to read into.
  */
 #include <linux/mman.h>
-#include <linux/mm.h>
-#include <linux/swap.h>
-#include <linux/swapops.h>
 #include "swap_fixture.h"
-
-static struct user_memory *swapped_memory(struct kunit *test, unsigned int pages)
-{
-	struct user_memory *mem = user_memory_new(test, pages);
-
-	user_fill(mem, 0, pages);
-	user_swap_out(mem, 0, pages);
-	swap_decisions_skip(test);
-	return mem;
-}
 
 static int read_ahead(struct user_memory *mem, unsigned int first, unsigned int nr)
 {
 	return do_madvise(mem->mm, mem->start + first * PAGE_SIZE, nr * PAGE_SIZE, MADV_WILLNEED);
 }
 
-/* A process that goes takes the slots of its mapped pages along. */
+/* An exit frees the slots of mapped pages. */
 static void exit_frees_cached_slots(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 40);
+	struct user_memory *mem = user_memory_swapped(test, 40);
 	unsigned int page;
 
 	for (page = 0; page < 40; page++)
@@ -38,11 +25,11 @@ static void exit_frees_cached_slots(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0+40");
 }
 
-/* And those of pages read ahead that it never touched. */
+/* It frees those of pages that were read ahead and never touched, too. */
 static void exit_frees_slots_read_ahead(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 8);
+	struct user_memory *mem = user_memory_swapped(test, 8);
 	struct swap_area_facts facts;
 
 	read_ahead(mem, 2, 4);
@@ -54,11 +41,11 @@ static void exit_frees_slots_read_ahead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, facts.inuse, 0UL);
 }
 
-/* A slot that others have stays theirs. */
-static void exit_leaves_what_others_have(struct kunit *test)
+/* A slot that another process refers to stays in use. */
+static void exit_leaves_shared_slots(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 4);
+	struct user_memory *mem = user_memory_swapped(test, 4);
 	swp_entry_t entry = user_share_slot(mem, 1);
 	struct swap_slot_facts facts;
 
@@ -66,14 +53,14 @@ static void exit_leaves_what_others_have(struct kunit *test)
 	user_memory_exit(mem);
 	swap_slot_facts(area, swp_offset(entry), &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.count, 1U,
-			    "rule: a slot goes with the last who has it");
+			    "rule: a slot is freed with its last reference");
 	swap_free_slot(entry);
 	swap_slot_facts(area, swp_offset(entry), &facts);
 	KUNIT_EXPECT_EQ(test, facts.count, 0U);
 }
 
-/* Its last user lets go of a page: the slot is free, unless the page is locked just then. */
-static void last_user_frees_the_slot(struct kunit *test)
+/* The last reference to a folio frees its slot, unless the folio is locked. */
+static void last_reference_frees_the_slot(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct folio *folio;
@@ -96,7 +83,7 @@ static unsigned long refaults(void)
 	return global_node_page_state(WORKINGSET_REFAULT_ANON);
 }
 
-/* Reclaim leaves a shadow; coming back soon is a refault, counted once. */
+/* Reclaim leaves a shadow. Reading the page back is a refault, counted once. */
 static void refault_is_counted(struct kunit *test)
 {
 	struct user_memory *mem;
@@ -104,41 +91,41 @@ static void refault_is_counted(struct kunit *test)
 	swp_entry_t entry;
 
 	swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	mem = swapped_memory(test, 4);
+	mem = user_memory_swapped(test, 4);
 	entry = user_entry(mem, 1);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, swap_kunit_shadow(entry),
-				  "rule: reclaim leaves a shadow of the page");
+				  "rule: reclaim leaves a shadow");
 	before = refaults();
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(entry),
-			      "rule: the page takes its shadow's place");
+			      "rule: the page replaces its shadow");
 	KUNIT_EXPECT_EQ_MSG(test, refaults() - before, 1UL,
-			    "rule: a page read while its shadow is there is a refault");
+			    "rule: reading a page that has a shadow is a refault");
 	user_fault(mem, 1);
 	user_fault(mem, 2);
 	KUNIT_EXPECT_EQ_MSG(test, refaults() - before, 2UL,
-			    "rule: a page read while its shadow is there is a refault");
+			    "rule: reading a page that has a shadow is a refault");
 }
 
-/* A page dropped without being reclaimed leaves none. */
+/* A page that leaves the cache without being reclaimed leaves no shadow. */
 static void drop_leaves_no_shadow(struct kunit *test)
 {
 	struct user_memory *mem;
 	unsigned long before;
 
 	swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	mem = swapped_memory(test, 4);
+	mem = user_memory_swapped(test, 4);
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_TRUE(test, swap_reclaim_cached(user_entry(mem, 1)));
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
-			      "rule: only reclaim leaves a shadow, and makes a read a refault");
+			      "rule: only reclaim leaves a shadow that makes the next read a refault");
 	before = refaults();
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_EQ_MSG(test, refaults() - before, 0UL,
-			    "rule: only reclaim leaves a shadow, and makes a read a refault");
+			    "rule: only reclaim leaves a shadow that makes the next read a refault");
 }
 
-/* A page that cannot be charged leaves slot and shadow as they were. */
+/* If a page cannot be charged, its slot and shadow stay. */
 static void failed_charge_keeps_the_shadow(struct kunit *test)
 {
 	struct swap_area *area;
@@ -147,7 +134,7 @@ static void failed_charge_keeps_the_shadow(struct kunit *test)
 
 	SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
 	area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	mem = swapped_memory(test, 4);
+	mem = user_memory_swapped(test, 4);
 	shadow = swap_kunit_shadow(user_entry(mem, 1));
 	swap_fail(test, SWAP_FAIL_SWAPIN_CHARGE, 1, SWAP_FAIL_ALL);
 	read_ahead(mem, 0, 4);
@@ -155,27 +142,27 @@ static void failed_charge_keeps_the_shadow(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 1));
 	KUNIT_EXPECT_PTR_EQ_MSG(test, swap_kunit_shadow(user_entry(mem, 1)), shadow,
-				"rule: a failed read leaves the shadow");
+				"rule: a failed charge leaves the shadow");
 }
 
-/* A device nobody can pin any more is not read from. */
-static void closed_device_is_not_read(struct kunit *test)
+/* A device that can no longer be pinned is not read. */
+static void dying_device_is_not_read(struct kunit *test)
 {
 	struct user_memory *mem;
 	struct swap_area *area;
 
 	SWAP_REQUIRE(test, AREA_USERS);
 	area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	mem = swapped_memory(test, 4);
+	mem = user_memory_swapped(test, 4);
 	swap_kunit_kill_users(area->si);
 	read_ahead(mem, 0, 4);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	swap_kunit_revive_users(area->si);
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 1),
-			       "rule: nothing is read from a device that cannot be pinned");
+			       "rule: a device that cannot be pinned is not read");
 }
 
-/* A page of the swap cache moves in memory; its slot and its contents stay. */
+/* A cached page that is migrated keeps its slot and its contents. */
 static void cached_page_is_migrated(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -184,7 +171,7 @@ static void cached_page_is_migrated(struct kunit *test)
 	swp_entry_t entry;
 
 	if (!IS_ENABLED(CONFIG_MIGRATION))
-		kunit_skip(test, "this kernel lacks: page migration");
+		kunit_skip(test, "CONFIG_MIGRATION is not set");
 	user_fill(mem, 0, 4);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
 	user_page_out(mem, 1, 1);
@@ -205,20 +192,20 @@ static void cached_page_is_migrated(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* What show_mem() says of the swap cache. */
+/* show_mem() reports the pages in the swap cache. */
 static void show_mem_counts_cached_pages(struct kunit *test)
 {
 	struct user_memory *mem;
 
 	swap_area_on(test, &SWAP_AREA_SSD_1);
-	mem = swapped_memory(test, 8);
+	mem = user_memory_swapped(test, 8);
 	read_ahead(mem, 0, 5);
 	swap_fold_counters();
 	swap_expect_report(test, "5 pages in swap cache");
 	swap_kunit_show_cache_info();
 }
 
-/* A folio to read into is for a slot in use that is not in the swap cache yet. */
+/* A folio to read into is allocated only for a slot in use that is not cached. */
 struct target_case {
 	SWAP_PARAM_NAME;
 	bool used;
@@ -227,14 +214,14 @@ struct target_case {
 };
 
 static const struct target_case targets[] = {
-	{ "swapped out", true, false, 0 },
-	{ "free", false, false, -ENOENT },
-	{ "cached", true, true, -EEXIST },
+	{ .name = "swapped out", .used = true },
+	{ .name = "free", .err = -ENOENT },
+	{ .name = "cached", .used = true, .cached = true, .err = -EEXIST },
 };
 
 SWAP_PARAMS(targets, targets);
 
-static void folio_to_read_into(struct kunit *test)
+static void folio_is_for_an_uncached_slot_in_use(struct kunit *test)
 {
 	const struct target_case *c = swap_param(test);
 	struct user_memory *mem;
@@ -243,7 +230,7 @@ static void folio_to_read_into(struct kunit *test)
 
 	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
 	swap_area_on(test, &SWAP_AREA_SSD_1);
-	mem = swapped_memory(test, 4);
+	mem = user_memory_swapped(test, 4);
 	target = user_entry(mem, 1);
 	if (!c->used)
 		user_fault_write(mem, 1);
@@ -251,7 +238,7 @@ static void folio_to_read_into(struct kunit *test)
 		read_ahead(mem, 1, 1);
 	folio = swap_kunit_cache_alloc(target, BIT(0));
 	KUNIT_EXPECT_EQ_MSG(test, (int)PTR_ERR_OR_ZERO(folio), c->err,
-			    "rule: a folio to read into is for a slot in use and not cached");
+			    "rule: a folio is allocated only for a slot in use that is not cached");
 	if (IS_ERR(folio))
 		return;
 	KUNIT_EXPECT_TRUE(test, swap_kunit_cache_has(target));
@@ -261,8 +248,8 @@ static void folio_to_read_into(struct kunit *test)
 }
 
 /*
- * A large folio is for slots that are all in use, in nobody's cache, and alike
- * in being zero-filled or not.
+ * A large folio is allocated only if all its slots are in use, none is cached,
+ * and all or none are zero-filled.
  */
 struct large_case {
 	SWAP_PARAM_NAME;
@@ -271,15 +258,15 @@ struct large_case {
 };
 
 static const struct large_case larges[] = {
-	{ "all alike", ALIKE, 0 },
-	{ "one free", FREED, -EBUSY },
-	{ "one cached", CACHED, -EBUSY },
-	{ "one zero-filled", ZERO, -EBUSY },
+	{ .name = "all alike", .last = ALIKE },
+	{ .name = "one free", .last = FREED, .err = -EBUSY },
+	{ .name = "one cached", .last = CACHED, .err = -EBUSY },
+	{ .name = "one zero-filled", .last = ZERO, .err = -EBUSY },
 };
 
 SWAP_PARAMS(larges, larges);
 
-static void large_folio_to_read_into(struct kunit *test)
+static void large_folio_is_for_slots_alike(struct kunit *test)
 {
 	const struct large_case *c = swap_param(test);
 	struct user_memory *mem;
@@ -301,7 +288,7 @@ static void large_folio_to_read_into(struct kunit *test)
 	swap_decisions_skip(test);
 	folio = swap_kunit_cache_alloc_order(user_entry(mem, 5), 2);
 	KUNIT_EXPECT_EQ_MSG(test, (int)PTR_ERR_OR_ZERO(folio), c->err,
-			    "rule: a large folio is for slots that are all alike");
+			    "rule: a large folio is allocated only for slots that are all alike");
 	if (IS_ERR(folio))
 		return;
 	KUNIT_EXPECT_EQ(test, swp_offset(swap_folio_entry(folio)), swap_slot_at(area, 0, 4));
@@ -310,7 +297,7 @@ static void large_folio_to_read_into(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 7), USER_PAGE_SWAPPED);
 }
 
-/* One slot's last user goes: it is free when the folio lets go of it, the others not. */
+/* A slot without references is freed with its large folio; the others stay in use. */
 static void slots_outlive_their_large_folio(struct kunit *test)
 {
 	struct swap_area *area;
@@ -346,30 +333,30 @@ static void read_slot_meanwhile(void *ctx)
 		folio_put(folio);
 }
 
-/* Read by somebody else while its folio is allocated: the fault takes that one. */
-static void slot_read_meanwhile_is_taken(struct kunit *test)
+/* If another reader caches the slot while the fault allocates a folio, the fault uses that one. */
+static void concurrent_read_is_used(struct kunit *test)
 {
 	struct user_memory *mem;
 
 	race_area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	mem = swapped_memory(test, 4);
+	mem = user_memory_swapped(test, 4);
 	race_slot = user_entry(mem, 3);
 	swap_set_page_cluster(0);
 	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, read_slot_meanwhile, NULL);
 	KUNIT_EXPECT_EQ(test, user_fault(mem, 3) & VM_FAULT_ERROR, 0U);
 	KUNIT_EXPECT_EQ_MSG(test, fake_disk_bios(race_area->disk, FAKE_DISK_READ), 1U,
-			    "rule: a slot that is in the swap cache by now is not read again");
+			    "rule: a slot that another reader has cached is not read again");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_PRESENT);
 }
 
-/* Asking for no size at all is a mistake, and said to be one. */
-static void no_size_is_refused(struct kunit *test)
+/* Asking for a folio of no order at all is refused with a warning. */
+static void empty_order_mask_is_refused(struct kunit *test)
 {
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, SWAPIN_LARGE_CACHED);
 	swap_area_on(test, &SWAP_AREA_SSD_1);
-	mem = swapped_memory(test, 1);
+	mem = user_memory_swapped(test, 1);
 	swap_expect_report(test, "WARNING");
 	KUNIT_EXPECT_EQ(test, PTR_ERR(swap_kunit_cache_alloc(user_entry(mem, 0), 0)),
 			(long)-EINVAL);
@@ -378,19 +365,19 @@ static void no_size_is_refused(struct kunit *test)
 static struct kunit_case swap_cache_entries_cases[] = {
 	KUNIT_CASE(exit_frees_cached_slots),
 	KUNIT_CASE(exit_frees_slots_read_ahead),
-	KUNIT_CASE(exit_leaves_what_others_have),
-	KUNIT_CASE(last_user_frees_the_slot),
+	KUNIT_CASE(exit_leaves_shared_slots),
+	KUNIT_CASE(last_reference_frees_the_slot),
 	KUNIT_CASE(refault_is_counted),
 	KUNIT_CASE(drop_leaves_no_shadow),
 	KUNIT_CASE(failed_charge_keeps_the_shadow),
-	KUNIT_CASE(closed_device_is_not_read),
+	KUNIT_CASE(dying_device_is_not_read),
 	KUNIT_CASE(cached_page_is_migrated),
 	KUNIT_CASE(show_mem_counts_cached_pages),
-	KUNIT_CASE_PARAM(folio_to_read_into, targets_gen_params),
-	KUNIT_CASE_PARAM(large_folio_to_read_into, larges_gen_params),
+	KUNIT_CASE_PARAM(folio_is_for_an_uncached_slot_in_use, targets_gen_params),
+	KUNIT_CASE_PARAM(large_folio_is_for_slots_alike, larges_gen_params),
 	KUNIT_CASE(slots_outlive_their_large_folio),
-	KUNIT_CASE(slot_read_meanwhile_is_taken),
-	KUNIT_CASE(no_size_is_refused),
+	KUNIT_CASE(concurrent_read_is_used),
+	KUNIT_CASE(empty_order_mask_is_refused),
 	{}
 };
 

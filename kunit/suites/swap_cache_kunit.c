@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The swap cache: what is in it after a page went out or came in, and when a
+ * The swap cache: which pages it holds after swap-out and swap-in, and when a
  * page in memory gives its slot back.
  */
 #include "swap_fixture.h"
@@ -29,63 +29,65 @@ static unsigned long cache_pages(void)
 	return total_swapcache_pages();
 }
 
-/* Out, and the writes done only after reclaim has looked, where it does not wait. */
-static void cache_page_out(struct swap_area *area, struct user_memory *mem, unsigned int nr)
+/*
+ * Filled memory, paged out. The writes complete only after reclaim has looked
+ * at the pages, except on a synchronous device: reclaim waits for that one.
+ */
+static struct user_memory *paged_out(struct kunit *test, struct swap_area *area, unsigned int nr)
 {
+	struct user_memory *mem = user_memory_new(test, nr);
+
+	user_fill(mem, 0, nr);
 	if (!cache_synchronous(area))
 		fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
 	user_page_out(mem, 0, nr);
 	fake_disk_release(area->disk);
+	return mem;
 }
 
-/* One page of @mem out, and read in again by a fault that only reads. */
-static void cache_out_and_read(struct kunit *test, struct user_memory *mem)
+/* One page, swapped out and brought back by a read fault. */
+static struct user_memory *read_back(struct kunit *test)
 {
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
-	swap_decisions_skip(test);
+	struct user_memory *mem = user_memory_swapped(test, 1);
+
 	KUNIT_ASSERT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
+	return mem;
 }
 
-/* Reclaim that waited for the write has the page out, else it stays cached. */
-static void page_out_leaves_what_is_under_write(struct kunit *test)
+/* A page under writeback stays in the cache; where reclaim waits for the write, it leaves. */
+static void page_under_writeback_stays(struct kunit *test)
 {
 	struct swap_area *area = cache_area(test);
-	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned long before = cache_pages();
+	struct user_memory *mem = paged_out(test, area, 4);
 
-	user_fill(mem, 0, 4);
-	cache_page_out(area, mem, 4);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
 	KUNIT_EXPECT_EQ_MSG(test, user_page_cached(mem, 0), !cache_synchronous(area),
-			    "rule: a page is kept while it may be under write");
+			    "rule: a page stays in the swap cache while under writeback");
 	KUNIT_EXPECT_EQ(test, cache_pages() - before, cache_synchronous(area) ? 0UL : 4UL);
 	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_EQ_MSG(test, cache_pages(), before,
-			    "rule: what leaves the swap cache is not counted there any more");
+			    "rule: a page that leaves the swap cache is no longer counted there");
 }
 
-/* A page still in the cache is taken from there: no read, no waiting. */
+/* A fault on a cached page is minor and reads nothing. */
 static void cached_page_is_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = paged_out(test, area, 1);
 	vm_fault_t ret;
 
-	user_fill(mem, 0, 1);
-	cache_page_out(area, mem, 1);
 	KUNIT_ASSERT_TRUE(test, user_page_cached(mem, 0));
 	swap_decisions_skip(test);
 	ret = user_fault(mem, 0);
 	KUNIT_EXPECT_FALSE_MSG(test, ret & (VM_FAULT_MAJOR | VM_FAULT_ERROR),
-			       "rule: a page in the swap cache is a minor fault, it returned %x",
-			       ret);
+			       "rule: a fault on a cached page is minor; it returned %x", ret);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 0U,
-			    "rule: a page in the swap cache is not read");
+			    "rule: a cached page is not read");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Even while it is under write. */
+/* The same while it is still being written. */
 static void page_under_write_is_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -101,78 +103,69 @@ static void page_under_write_is_not_read(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* After a read fault the page keeps its slot, but on a synchronous device. */
+/* After a read fault the page keeps its slot, except on a synchronous device. */
 static void read_fault_keeps_the_slot(struct kunit *test)
 {
 	struct swap_area *area = cache_area(test);
-	struct user_memory *mem = user_memory_new(test, 1);
 	struct swap_area_facts facts;
 
-	cache_out_and_read(test, mem);
+	read_back(test);
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, cache_synchronous(area) ? 0UL : 1UL,
 			    "rule: a page that is only read keeps its slot where that saves a write");
 	SWAP_EXPECT_DECISIONS(test, area, cache_synchronous(area) ? "R0:0!0 F0:0" : "R0:0!0");
 }
 
-/* After a write fault the slot is of no more use. */
+/* A write fault makes the copy on the device stale: the slot is freed. */
 static void write_fault_frees_the_slot(struct kunit *test)
 {
 	struct swap_area *area = cache_area(test);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = user_memory_swapped(test, 1);
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
-	swap_decisions_skip(test);
 	KUNIT_EXPECT_FALSE(test, user_fault_write(mem, 0) & VM_FAULT_ERROR);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:0!0 F0:0");
 }
 
-/* Likewise where the write fault finds the page in the cache. */
+/* The same where the write fault finds the page in the cache. */
 static void write_fault_to_a_cached_page_frees_the_slot(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = paged_out(test, area, 1);
 
-	user_fill(mem, 0, 1);
-	cache_page_out(area, mem, 1);
 	KUNIT_ASSERT_TRUE(test, user_page_cached(mem, 0));
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_FALSE(test, user_fault_write(mem, 0) & VM_FAULT_ERROR);
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
 }
 
-/* Swap more than half full: a read fault, too, gives the slot back. */
-static void full_swap_wants_its_slots_back(struct kunit *test)
+/* With more than half of swap in use, a read fault frees the slot, too. */
+static void read_fault_frees_the_slot_when_swap_is_full(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = user_memory_new(test, 1);
 	unsigned int half = swap_cluster_slots() / 2;
 
 	swap_alloc_many(test, half, NULL);
-	cache_out_and_read(test, mem);
+	read_back(test);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:%u!%u F0:%u", half, half, half);
 }
 
-/* Half full is not yet full. */
+/* Exactly half in use is not full. */
 static void half_full_swap_is_not_full(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = user_memory_new(test, 1);
 	unsigned int slot = swap_cluster_slots() / 2 - 1;
 
 	swap_alloc_many(test, slot, NULL);
-	cache_out_and_read(test, mem);
+	read_back(test);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:%u!%u", slot, slot);
 }
 
-/* A page not changed since it came in goes out without a write. */
+/* A page unchanged since swap-in goes out without a write. */
 static void unchanged_page_is_not_written_again(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = read_back(test);
 
-	cache_out_and_read(test, mem);
 	swap_decisions_skip(test);
 	user_page_out(mem, 0, 1);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
@@ -182,24 +175,23 @@ static void unchanged_page_is_not_written_again(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A page changed since goes to the slot it still has. */
+/* A changed page is written to the slot it still has. */
 static void changed_page_goes_to_its_slot(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = read_back(test);
 
-	cache_out_and_read(test, mem);
 	user_write(mem, 0, 0x2222);
 	swap_decisions_skip(test);
 	user_swap_out(mem, 0, 1);
-	/* Else the write made a copy, or gave the slot back to have the page alone. */
+	/* Other kernels copy the page on the write, or free its slot to reuse it. */
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(PTE_SWP_EXCLUSIVE) ? "W0:0" :
 			      swap_has(WRITE_COPIES_CACHED) ? "A0:1 W0:1" : "A1:0 W1:0");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A page nobody has swapped any more is not written, and gives its slot back. */
-static void stale_page_is_not_written(struct kunit *test)
+/* A page that no page table refers to is freed instead of written. */
+static void unreferenced_page_is_not_written(struct kunit *test)
 {
 	struct swap_area *area = cache_area(test);
 	struct folio *folio;
@@ -210,16 +202,14 @@ static void stale_page_is_not_written(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
 }
 
-/* The process exits: its slots go, cached or not. */
+/* When the process exits its slots are freed, cached or not. */
 static void exit_frees_cached_slots(struct kunit *test)
 {
 	struct swap_area *area = cache_area(test);
-	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned long before = cache_pages();
+	struct user_memory *mem = paged_out(test, area, 4);
 	struct swap_area_facts facts;
 
-	user_fill(mem, 0, 4);
-	cache_page_out(area, mem, 4);
 	user_fault(mem, 0);
 	user_reclaim_cached(mem, 1, 1);
 	user_memory_exit(mem);
@@ -229,64 +219,58 @@ static void exit_frees_cached_slots(struct kunit *test)
 			    "rule: an exit leaves nothing in the swap cache");
 }
 
-/* Neighbours read ahead wait in the cache, and are found there. */
+/* Neighbours that were read ahead wait in the cache. */
 static void neighbours_wait_in_the_cache(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	struct user_memory *mem = user_memory_new(test, 8);
+	struct user_memory *mem = user_memory_swapped(test, 8);
 	unsigned int page, cached = 0, read;
 
-	user_fill(mem, 0, 8);
-	user_swap_out(mem, 0, 8);
-	swap_decisions_skip(test);
 	user_fault(mem, 0);
 	read = swap_decisions_count(area, SWAP_READ);
 	for (page = 1; page < 8; page++)
 		cached += user_page_cached(mem, page);
 	KUNIT_EXPECT_GT(test, read, 1U);
 	KUNIT_EXPECT_EQ_MSG(test, cached, read - 1,
-			    "rule: what was read ahead is in the swap cache");
+			    "rule: pages read ahead are in the swap cache");
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 1) & VM_FAULT_MAJOR);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 0U);
 }
 
-/* Two faults at once on one slot: one read, and both have the page. */
+/* Two concurrent faults on one slot read it once. */
 static void two_faults_share_one_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = user_memory_swapped(test, 1);
 	struct user_fault_thread *first, *second;
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
-	swap_decisions_skip(test);
 	first = user_fault_start(mem, 0);
 	KUNIT_EXPECT_TRUE(test, fake_disk_wait_held(area->disk, 1));
 	second = user_fault_start(mem, 0);
-	/* It finds the page locked; either way there is no second read. */
+	/* Let it find the page locked; in any case there is no second read. */
 	schedule();
 	fake_disk_release(area->disk);
 	KUNIT_EXPECT_FALSE(test, user_fault_wait(first) & VM_FAULT_ERROR);
 	KUNIT_EXPECT_FALSE(test, user_fault_wait(second) & VM_FAULT_ERROR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 1U,
-			    "rule: a slot is read once, however many wait for it");
+			    "rule: a slot is read once, however many faults wait for it");
 	USER_EXPECT_INTACT(test, mem);
 }
 
 static struct kunit_case swap_cache_cases[] = {
-	KUNIT_CASE_PARAM(page_out_leaves_what_is_under_write, cache_device_gen_params),
+	KUNIT_CASE_PARAM(page_under_writeback_stays, cache_device_gen_params),
 	KUNIT_CASE(cached_page_is_not_read),
 	KUNIT_CASE(page_under_write_is_not_read),
 	KUNIT_CASE_PARAM(read_fault_keeps_the_slot, cache_device_gen_params),
 	KUNIT_CASE_PARAM(write_fault_frees_the_slot, cache_device_gen_params),
 	KUNIT_CASE(write_fault_to_a_cached_page_frees_the_slot),
-	KUNIT_CASE(full_swap_wants_its_slots_back),
+	KUNIT_CASE(read_fault_frees_the_slot_when_swap_is_full),
 	KUNIT_CASE(half_full_swap_is_not_full),
 	KUNIT_CASE(unchanged_page_is_not_written_again),
 	KUNIT_CASE(changed_page_goes_to_its_slot),
-	KUNIT_CASE_PARAM(stale_page_is_not_written, cache_device_gen_params),
+	KUNIT_CASE_PARAM(unreferenced_page_is_not_written, cache_device_gen_params),
 	KUNIT_CASE_PARAM(exit_frees_cached_slots, cache_device_gen_params),
 	KUNIT_CASE(neighbours_wait_in_the_cache),
 	KUNIT_CASE(two_faults_share_one_read),

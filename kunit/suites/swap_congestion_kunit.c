@@ -1,40 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device that is saturated: all it was given is in flight, nothing completes.
+ * Readahead on a saturated device: requests are in flight and none completes.
  *
- * Policy P1: cluster readahead asks whether the device is congested, and reads the
- * faulting page alone then. Where drivers tell, it is they who know; else the
- * block layer can be asked what is in flight. A kernel that asks neither issues
- * its full windows however long the queue is, and so does one whose driver says
- * nothing. These cases say so, and what waits for what.
+ * The congestion policy: if the device is congested, cluster readahead reads the
+ * faulting page alone. Up to 5.17 the driver sets a congested state; the policy
+ * patch for newer kernels asks the block layer how many requests are in flight.
+ * A kernel that asks neither issues whole windows however long the queue is, and
+ * so does a kernel whose driver does not set the state.
  */
-#include <linux/mm.h>
-#include <linux/swap.h>
-#include <linux/swapops.h>
 #include "swap_fixture.h"
 
-/*
- * Faults on pages 100 and 20 with hits enough for eight pages: what each reads,
- * and how many pages of the first window come before its target.
+/**
+ * struct saturated_device - parameter: a device and its windows of eight pages
+ * @disk: its profile
+ * @first: what the first fault reads, on page 100
+ * @second: what the second fault reads, on page 20
+ * @second_asking: the same where readahead asks the block layer
+ * @before: pages of the first window in front of page 100
  */
 struct saturated_device {
 	SWAP_PARAM_NAME;
 	const struct fake_disk_profile *disk;
 	const char *first;
 	const char *second;
-	const char *second_asking;	/* where readahead asks for congestion */
+	const char *second_asking;
 	unsigned int before;
 };
 
+/* Windows by address, which do not ask. */
+#define BY_ADDRESS	.first = "R0:97+8!100", .second = "R0:17+8!20", \
+			.second_asking = "R0:17+8!20", .before = 3
+
 static const struct saturated_device devices[] = {
-	{ "hdd", &FAKE_DISK_HDD, "R0:96+8!100", "R0:16+8!20", "R0:20!20", 4 },
-	{ "ssd", &FAKE_DISK_SSD, "R0:97+8!100", "R0:17+8!20", "R0:17+8!20", 3 },
-	{ "stable writes", &FAKE_DISK_STABLE, "R0:97+8!100", "R0:17+8!20", "R0:17+8!20", 3 },
+	{ "hdd", &FAKE_DISK_HDD, .first = "R0:96+8!100", .second = "R0:16+8!20",
+	  .second_asking = "R0:20!20", .before = 4 },
+	{ "ssd", &FAKE_DISK_SSD, BY_ADDRESS },
+	{ "stable writes", &FAKE_DISK_STABLE, BY_ADDRESS },
 };
 
 SWAP_PARAMS(devices, devices);
 
-/* Readahead asks the block layer itself, without the driver's word. */
+/* Readahead asks the block layer, not a state that the driver sets. */
 static bool asks_the_queue(void)
 {
 	return swap_has(CONGESTION_CHECK) && !swap_has(CONGESTION_STATE);
@@ -45,37 +51,40 @@ struct saturation {
 	struct user_memory *mem;
 };
 
-/* One bio is as much as the disk takes. */
+/* 128 pages swapped out to a disk that takes one request at a time; reads are held. */
 static void saturation_start(struct kunit *test, struct saturation *s,
 			     const struct fake_disk_profile *disk)
 {
 	s->area = swap_area_on(test, &(struct swap_area_config){ .disk = disk, .clusters = 1 });
 	fake_disk_set_depth(s->area->disk, 1);
-	s->mem = user_memory_new(test, 128);
-	user_fill(s->mem, 0, 128);
-	user_swap_out(s->mem, 0, 128);
-	swap_decisions_skip(test);
+	s->mem = user_memory_swapped(test, 128);
 	fake_disk_forget_bios(s->area->disk);
 	fake_disk_hold(s->area->disk, BIT(FAKE_DISK_READ));
 }
 
-/* A fault with six hits before it, on a thread: its window is under way on return. */
+/* Six hits make the next window eight pages. */
+static void set_six_hits(struct user_memory *mem)
+{
+	swap_kunit_set_readahead_hits(6);
+	swap_kunit_set_vma_history(user_vma(mem), mem->start + 60 * PAGE_SIZE, 1, 6);
+}
+
+/* A fault on a thread, with a window of eight pages; returns once that is in flight. */
 static struct user_fault_thread *fault_eight(struct kunit *test, struct saturation *s,
 					     unsigned int page)
 {
 	unsigned int held = fake_disk_held(s->area->disk);
 	struct user_fault_thread *thread;
 
-	swap_kunit_set_readahead_hits(6);
-	swap_kunit_set_vma_history(user_vma(s->mem), s->mem->start + 60 * PAGE_SIZE, 1, 6);
+	set_six_hits(s->mem);
 	thread = user_fault_start(s->mem, page);
 	KUNIT_EXPECT_TRUE_MSG(test, fake_disk_wait_held(s->area->disk, held +
 							(swap_has(READ_BATCHED) ? 1 : 8)),
-			      "the window is issued");
+			      "the whole window is in flight");
 	return thread;
 }
 
-/* Nothing completes, and still the next fault issues its whole window. */
+/* While nothing completes, the next fault still issues its whole window. */
 static void saturated_device_gets_whole_windows(struct kunit *test)
 {
 	const struct saturated_device *device = swap_param(test);
@@ -99,10 +108,10 @@ static void saturated_device_gets_whole_windows(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, s.area, "");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra,
 			    asks_the_queue() && device->disk->rotational ? 7UL : 14UL,
-			    "rule: swap_ra counts what was read ahead");
+			    "rule: swap_ra counts the pages read ahead");
 }
 
-/* A device with room for more is not saturated, be there reads in flight. */
+/* A device with reads in flight that can take more is not saturated. */
 static void busy_device_gets_whole_windows(struct kunit *test)
 {
 	const struct saturated_device *device = swap_param(test);
@@ -113,14 +122,14 @@ static void busy_device_gets_whole_windows(struct kunit *test)
 	fake_disk_set_depth(s.area->disk, 128);
 	first = fault_eight(test, &s, 100);
 	second = fault_eight(test, &s, 20);
-	swap_rule(test, "P1: whole windows as long as the device takes more");
+	swap_rule(test, "congestion: whole windows as long as the device takes more");
 	SWAP_EXPECT_DECISIONS(test, s.area, "%s %s", device->first, device->second);
 	fake_disk_release(s.area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(first), VM_FAULT_MAJOR);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(second), VM_FAULT_MAJOR);
 }
 
-/* Once it is released, readahead goes on as if nothing had been. */
+/* After the device is released, readahead is what it was before. */
 static void released_device_is_as_before(struct kunit *test)
 {
 	const struct saturated_device *device = swap_param(test);
@@ -132,17 +141,16 @@ static void released_device_is_as_before(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, s.area, device->first);
 	fake_disk_release(s.area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(first), VM_FAULT_MAJOR);
-	swap_kunit_set_readahead_hits(6);
-	swap_kunit_set_vma_history(user_vma(s.mem), s.mem->start + 60 * PAGE_SIZE, 1, 6);
+	set_six_hits(s.mem);
 	KUNIT_EXPECT_EQ(test, user_fault(s.mem, 20), VM_FAULT_MAJOR);
 	SWAP_EXPECT_DECISIONS(test, s.area, device->second);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(s.mem, 21), 0U,
-			    "rule: what was read ahead is there without waiting");
+			    "rule: a fault on a page read ahead does not wait");
 }
 
 /*
- * A fault ends when its own page is there: with the first bio where windows are
- * one bio, else with its page's, the rest of its window still in flight.
+ * A fault returns when its own page is read: after the first bio where a window
+ * is one bio, else with the rest of its window still in flight.
  */
 static void fault_ends_with_its_own_read(struct kunit *test)
 {
@@ -168,7 +176,7 @@ static void fault_ends_with_its_own_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_fault_wait(second), VM_FAULT_MAJOR);
 }
 
-/* A fault on a neighbour under read waits for that read and issues none. */
+/* A fault on a neighbour that is being read waits for that read. */
 static void neighbour_under_read_is_not_read_again(struct kunit *test)
 {
 	const struct saturated_device *device = swap_param(test);
@@ -184,14 +192,14 @@ static void neighbour_under_read_is_not_read_again(struct kunit *test)
 	fake_disk_release(s.area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(first), VM_FAULT_MAJOR);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault_wait(second) & VM_FAULT_ERROR, 0U,
-			    "rule: a fault on a page under read succeeds with that read");
+			    "rule: a fault on a page being read succeeds when that read completes");
 	SWAP_EXPECT_DECISIONS(test, s.area, device->first);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA_HIT) - hit, 1UL,
-			    "rule: a page read ahead is hit while it is still under read");
+			    "rule: a fault on a page still being read ahead is a hit");
 }
 
-/* Writes that do not complete: pages stay at hand, and reads pass them. */
-static void saturated_writes_keep_pages_at_hand(struct kunit *test)
+/* While writes do not complete, their pages stay cached, and reads pass them. */
+static void saturated_writes_keep_pages_cached(struct kunit *test)
 {
 	const struct saturated_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
@@ -207,7 +215,7 @@ static void saturated_writes_keep_pages_at_hand(struct kunit *test)
 			      "rule: a page under write stays in the swap cache");
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 3), 0U,
-			    "rule: a fault on a page under write need not wait");
+			    "rule: a fault on a page under write does not wait");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	swap_set_page_cluster(0);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 12), VM_FAULT_MAJOR,
@@ -216,7 +224,7 @@ static void saturated_writes_keep_pages_at_hand(struct kunit *test)
 	fake_disk_release(area->disk);
 }
 
-/* A saturated synchronous device holds its callers, each with the one slot. */
+/* On a saturated synchronous device each fault waits for its own slot only. */
 static void synchronous_device_holds_single_reads(struct kunit *test)
 {
 	struct user_fault_thread *threads[3];
@@ -239,18 +247,23 @@ static void synchronous_device_holds_single_reads(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, s.area, "F0:100 F0:20+2");
 }
 
-/*
- * P1: the driver says that it is congested, or the block layer that as many requests
- * are in flight as there can be. Cluster readahead on a block device,
- * or on a file whose I/O goes through its file system, then reads the faulting
- * page alone; not for writes, not on other files; readahead by address, which
- * is for devices that do not rotate, does not ask.
+/**
+ * struct congested_case - parameter: a congested device
+ * @disk: its profile
+ * @file: the area is a file
+ * @shmem: the memory is shmem, which cluster readahead reads on any device
+ * @way: how the kernel reaches the file
+ * @ops: congested for these
+ * @alone: the faulting page is read alone, if readahead asks for congestion
+ *
+ * Cluster readahead asks on a block device, and on a file whose I/O goes through
+ * its file system, about reads only. VMA readahead does not ask.
  */
 struct congested_case {
 	SWAP_PARAM_NAME;
 	const struct fake_disk_profile *disk;
 	bool file;
-	bool shmem;	/* which is read by slot on any device */
+	bool shmem;
 	enum fake_fs_way way;
 	unsigned int ops;
 	bool alone;
@@ -298,10 +311,10 @@ static struct swap_area *congested_area(struct kunit *test, const struct congest
 enum window_way {
 	WINDOW_BY_SLOT,
 	WINDOW_BY_ADDRESS,
-	WINDOW_SHARED,		/* by slot, and the target's slot is freed */
+	WINDOW_SHARED,		/* by slot; the target's slot is freed */
 };
 
-/* What a fault on a page of swapped memory reads, with hits enough for eight pages. */
+/* A fault on a swapped page reads a window of eight pages, or its own page alone. */
 static void expect_window(struct kunit *test, struct swap_area *area, struct user_memory *mem,
 			  unsigned int page, enum window_way way, bool alone)
 {
@@ -311,8 +324,7 @@ static void expect_window(struct kunit *test, struct swap_area *area, struct use
 
 	if (way == WINDOW_SHARED)
 		snprintf(freed, sizeof(freed), " F0:%lu", slot);
-	swap_kunit_set_readahead_hits(6);
-	swap_kunit_set_vma_history(user_vma(mem), mem->start + 60 * PAGE_SIZE, 1, 6);
+	set_six_hits(mem);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, page) & VM_FAULT_MAJOR);
 	if (alone)
 		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu!%lu%s", slot, slot, freed);
@@ -334,24 +346,21 @@ static void congested_device_reads_the_target_alone(struct kunit *test)
 	user_swap_out(mem, 0, 128);
 	swap_decisions_skip(test);
 	fake_disk_congest(area->disk, c->ops);
-	swap_rule(test, alone ? "P1: a device congested for reads: the faulting page alone" :
-				"P1: whole windows where nobody asks, or none is congested");
+	swap_rule(test, alone ? "congestion: the faulting page alone if reads are congested" :
+				"congestion: whole windows if not asked for or not congested");
 	expect_window(test, area, mem, 20, way, alone);
 	expect_window(test, area, mem, 100, way, alone);
-	swap_rule(test, "P1: whole windows again once it is congested no more");
+	swap_rule(test, "congestion: whole windows again afterwards");
 	fake_disk_congest(area->disk, 0);
 	expect_window(test, area, mem, 44, way, false);
 }
 
-/* Where the window is one page anyway, nothing is different. */
-static void congested_device_and_a_window_of_one(struct kunit *test)
+/* A window of one page is the same either way. */
+static void congestion_leaves_a_window_of_one(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
-	struct user_memory *mem = user_memory_new(test, 32);
+	struct user_memory *mem = user_memory_swapped(test, 32);
 
-	user_fill(mem, 0, 32);
-	user_swap_out(mem, 0, 32);
-	swap_decisions_skip(test);
 	swap_set_page_cluster(0);
 	fake_disk_congest(area->disk, BIT(FAKE_DISK_READ));
 	expect_window(test, area, mem, 20, WINDOW_BY_SLOT, true);
@@ -359,35 +368,32 @@ static void congested_device_and_a_window_of_one(struct kunit *test)
 	expect_window(test, area, mem, 12, WINDOW_BY_SLOT, true);
 }
 
-/* The window that is not read counts as one that was: the next follows from it. */
-static void congested_device_moves_the_window_on(struct kunit *test)
+/* A window that was not read counts as read: the next one follows from it. */
+static void congestion_still_advances_the_window(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
-	struct user_memory *mem = user_memory_new(test, 128);
+	struct user_memory *mem = user_memory_swapped(test, 128);
 
-	user_fill(mem, 0, 128);
-	user_swap_out(mem, 0, 128);
-	swap_decisions_skip(test);
 	fake_disk_congest(area->disk, BIT(FAKE_DISK_READ));
 	expect_window(test, area, mem, 20, WINDOW_BY_SLOT, swap_has(CONGESTION_CHECK));
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 0,
-			    "rule: a window spends the hits, read or not");
+			    "rule: a window uses up the hits, read or not");
 	fake_disk_congest(area->disk, 0);
 	user_fault(mem, 100);
-	swap_rule(test, "no hits: half of the window before, read or not");
+	swap_rule(test, "no hits: half of the previous window, read or not");
 	SWAP_EXPECT_DECISIONS(test, area, "R0:100+4!100");
 }
 
 static struct kunit_case swap_congestion_cases[] = {
 	KUNIT_CASE_PARAM(congested_device_reads_the_target_alone, congested_gen_params),
-	KUNIT_CASE(congested_device_and_a_window_of_one),
-	KUNIT_CASE(congested_device_moves_the_window_on),
+	KUNIT_CASE(congestion_leaves_a_window_of_one),
+	KUNIT_CASE(congestion_still_advances_the_window),
 	KUNIT_CASE_PARAM(saturated_device_gets_whole_windows, devices_gen_params),
 	KUNIT_CASE_PARAM(busy_device_gets_whole_windows, devices_gen_params),
 	KUNIT_CASE_PARAM(released_device_is_as_before, devices_gen_params),
 	KUNIT_CASE_PARAM(fault_ends_with_its_own_read, devices_gen_params),
 	KUNIT_CASE_PARAM(neighbour_under_read_is_not_read_again, devices_gen_params),
-	KUNIT_CASE_PARAM(saturated_writes_keep_pages_at_hand, devices_gen_params),
+	KUNIT_CASE_PARAM(saturated_writes_keep_pages_cached, devices_gen_params),
 	KUNIT_CASE(synchronous_device_holds_single_reads),
 	{}
 };

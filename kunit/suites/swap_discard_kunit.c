@@ -2,24 +2,16 @@
 /*
  * Which clusters are discarded, when, and how often; order 0.
  */
-#include <linux/mm.h>
 #include "swap_fixture.h"
 
 #define DISCARD_PAGES	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES)
 #define DISCARD_ONCE	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_ONCE)
 
-static struct swap_area *area_on(struct kunit *test, struct swap_area_config config)
-{
-	if (!config.disk)
-		config.disk = &FAKE_DISK_SSD_DISCARD;
-	if (!(config.swap_flags & ~(SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK)))
-		config.swap_flags |= DISCARD_PAGES;
-	return swap_area_on(test, &config);
-}
-
-/* Discards freed clusters, where nothing else is said. */
-#define AREA_ON(test, ...) \
-	area_on(test, (struct swap_area_config){ __VA_ARGS__ })
+/* An area that discards freed clusters; members given here override. */
+#define AREA_ON(test, ...)							\
+	swap_area_on(test, &(struct swap_area_config){				\
+		.disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = DISCARD_PAGES,	\
+		##__VA_ARGS__ })
 
 static void fill_clusters(struct kunit *test, unsigned int clusters)
 {
@@ -35,10 +27,31 @@ static void free_cluster(struct swap_area *area, unsigned int cluster)
 }
 
 /*
+ * Free cluster 0 and allocate before the worker can discard it. Nothing sleeps
+ * in between: the folio is there before.
+ */
+static struct folio *free_cluster_and_alloc(struct kunit *test, struct swap_area *area)
+{
+	struct folio *folio = swap_new_folio(test, 0);
+
+	free_cluster(area, 0);
+	KUNIT_EXPECT_EQ_MSG(test, swap_folio_alloc_swap(folio), 0,
+			    "rule: no allocation fails while a cluster waits for its discard");
+	return folio;
+}
+
+static void use_and_empty(struct kunit *test, struct swap_area *area)
+{
+	swap_alloc_many(test, 1, NULL);
+	swap_free_slot(swap_entry_at(area, 0, 0));
+	swap_area_settle(area);
+}
+
+/*
  * Freed clusters
  */
 
-/* Freed whole: one discard of the whole cluster, then it is a free one. */
+/* A cluster that becomes empty is discarded by one bio, then it is free. */
 static void whole_cluster_is_discarded_once(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
@@ -46,7 +59,7 @@ static void whole_cluster_is_discarded_once(struct kunit *test)
 	fill_clusters(test, 2);
 	free_cluster(area, 0);
 	swap_area_settle(area);
-	swap_rule(test, "a cluster freed whole is discarded once");
+	swap_rule(test, "an emptied cluster is discarded once");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
 	SWAP_EXPECT_BIOS(test, area->disk, "D0:0+%u", swap_cluster_slots());
 	SWAP_EXPECT_LISTS(test, area, "free:2,3,0 full:1");
@@ -54,8 +67,8 @@ static void whole_cluster_is_discarded_once(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "");
 }
 
-/* Freed slot by slot in any order, it is the last one that counts. */
-static void last_slot_brings_the_discard(struct kunit *test)
+/* Slots may be freed in any order; the last one triggers the discard. */
+static void last_slot_triggers_the_discard(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
 	unsigned int n = swap_cluster_slots();
@@ -68,27 +81,27 @@ static void last_slot_brings_the_discard(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "F0:100.. F0:0+99");
 	swap_free_slot(swap_entry_at(area, 0, 99));
 	swap_area_settle(area);
-	swap_rule(test, "with its last slot it is");
+	swap_rule(test, "freeing its last slot discards a cluster");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:99 D0:*");
 }
 
-/* Several: each by itself, in the order they became empty. */
+/* Several clusters are discarded one by one, in the order they became empty. */
 static void clusters_are_discarded_in_order(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
 	unsigned int n = swap_cluster_slots();
 
 	fill_clusters(test, 3);
-	/* One range: the worker has no chance before both are empty. */
+	/* One range: the worker cannot run before both are empty. */
 	swap_free_slots(swap_entry_at(area, 1, 0), 2 * n);
 	swap_area_settle(area);
-	swap_rule(test, "each cluster by itself, the first emptied first");
+	swap_rule(test, "one discard per cluster, the first emptied first");
 	SWAP_EXPECT_DECISIONS(test, area, "F1:* F2:* D1:* D2:*");
 	SWAP_EXPECT_BIOS(test, area->disk, "D1:0+%u D2:0+%u", n, n);
 	SWAP_EXPECT_LISTS(test, area, "free:3,1,2 full:0");
 }
 
-/* A cluster that was never full is discarded all the same. */
+/* A cluster of which only a few slots were used is discarded whole. */
 static void barely_used_cluster_is_discarded(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
@@ -96,11 +109,11 @@ static void barely_used_cluster_is_discarded(struct kunit *test)
 	swap_alloc_many(test, 3, NULL);
 	swap_free_slots(swap_entry_at(area, 0, 0), 3);
 	swap_area_settle(area);
-	swap_rule(test, "the whole cluster, whatever of it was in use");
+	swap_rule(test, "the whole cluster is discarded, however little was used");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0+3 F0:0+3 D0:*");
 }
 
-/* Used and emptied again: once per time. */
+/* A cluster is discarded each time it becomes empty. */
 static void every_emptying_is_discarded(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1);
@@ -116,7 +129,7 @@ static void every_emptying_is_discarded(struct kunit *test)
 	}
 }
 
-/* With a slot that is never free a cluster is never empty: bad, header, past the end. */
+/* The header, a bad slot and the end of the area keep their clusters from being empty. */
 static void cluster_with_a_bad_slot_is_never_discarded(struct kunit *test)
 {
 	unsigned long bad[] = { 2 * swap_cluster_slots() - 1, 0 };
@@ -136,22 +149,20 @@ static void cluster_with_a_bad_slot_is_never_discarded(struct kunit *test)
 	SWAP_EXPECT_LISTS(test, area, "nonfull:0,1,2");
 }
 
-/* What was discarded is gone from the disk, and the neighbours' data is not. */
+/* A discard removes the data of its own cluster only. */
 static void neighbours_keep_their_data(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
 	unsigned int n = swap_cluster_slots();
-	struct user_memory *mem = user_memory_new(test, 2 * n);
+	struct user_memory *mem = user_memory_swapped(test, 2 * n);
 
-	user_fill(mem, 0, 2 * n);
-	user_swap_out(mem, 0, 2 * n);
-	/* Written again, the pages need their slots no more. */
+	/* Pages that are written to give their slots back. */
 	user_fill(mem, 0, n);
 	swap_area_settle(area);
 	KUNIT_EXPECT_FALSE_MSG(test, fake_disk_has(area->disk, swap_slot_at(area, 0, n - 1)),
 			       "rule: the emptied cluster is discarded");
 	KUNIT_EXPECT_TRUE_MSG(test, fake_disk_has(area->disk, swap_slot_at(area, 1, 0)),
-			      "rule: no slot of another cluster is");
+			      "rule: no slot of another cluster is discarded");
 	USER_EXPECT_INTACT(test, mem);
 }
 
@@ -159,7 +170,7 @@ static void neighbours_keep_their_data(struct kunit *test)
  * Before reuse
  */
 
-/* While its discard is under way, a cluster is on no list, and nobody gets a slot of it. */
+/* While its discard is in flight, a cluster is on no list and gives no slots. */
 static void no_slot_of_a_cluster_being_discarded(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
@@ -169,20 +180,20 @@ static void no_slot_of_a_cluster_being_discarded(struct kunit *test)
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_DISCARD));
 	free_cluster(area, 0);
 	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
-	swap_rule(test, "a cluster being discarded is on no list, and gives no slot");
+	swap_rule(test, "a cluster being discarded is on no list and gives no slot");
 	SWAP_EXPECT_LISTS(test, area, "full:1");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc(test).val, 0UL,
-			    "rule: no slot before its discard is done");
+			    "rule: a cluster gives no slot before its discard completes");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
 	fake_disk_release(area->disk);
 	swap_area_settle(area);
 	SWAP_EXPECT_LISTS(test, area, "free:0 full:1");
 	swap_alloc(test);
-	swap_rule(test, "after it, it is as free as any");
+	swap_rule(test, "a discarded cluster is free");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
 }
 
-/* The current cluster emptied: what it was does not make it one again before the discard. */
+/* A current cluster that became empty is not used further before its discard. */
 static void current_cluster_is_discarded_too(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
@@ -193,7 +204,7 @@ static void current_cluster_is_discarded_too(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
 	swap_alloc(test);
 	fake_disk_release(area->disk);
-	swap_rule(test, "an emptied current cluster is not gone on with before its discard");
+	swap_rule(test, "an emptied current cluster is not used before its discard");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0+3 F0:0+3 D0:* A1:0");
 }
 
@@ -213,15 +224,15 @@ static void see_discard(struct fake_disk *disk, const struct fake_bio *bio, void
 }
 
 /*
- * Full but for a cluster that waits for its discard: the allocation does it
- * itself, once, where it may sleep, and takes the cluster. (More than half of
- * the area: swap is not nearly full then, which would have older kernels
- * reclaim on the way, and let the worker in.)
+ * "mm, swap: do not perform synchronous discard during allocation": if the only
+ * cluster left waits for its discard, the allocation issues the discard once,
+ * where it may sleep, and takes the cluster. (The cluster is more than half of
+ * the area. Nearly full, older kernels would reclaim and let the worker in.)
  */
 static void full_device_discards_at_once(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .tail_slots = 100);
-	/* Discards come from a worker, also when the case's stack is gone. */
+	/* A worker may still discard when the stack of the case is gone. */
 	struct discards_seen *seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
 	struct folio *folio;
 
@@ -229,51 +240,45 @@ static void full_device_discards_at_once(struct kunit *test)
 	swap_alloc_many(test, UINT_MAX, NULL);
 	swap_area_settle(area);
 	swap_decisions_skip(test);
-	folio = swap_new_folio(test, 0);
 	fake_disk_on_bio(area->disk, see_discard, seen);
-	free_cluster(area, 0);
-	KUNIT_EXPECT_EQ_MSG(test, swap_folio_alloc_swap(folio), 0,
-			    "rule: no allocation fails while clusters wait for their discard");
+	folio = free_cluster_and_alloc(test, area);
 	swap_area_settle(area);
 	swap_rule(test, "the discard first, once, then the slot");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:* A0:0");
-	KUNIT_EXPECT_EQ_MSG(test, seen->nr, 1U, "rule: one discard (A24)");
+	KUNIT_EXPECT_EQ_MSG(test, seen->nr, 1U, "rule: one discard per emptied cluster");
 	KUNIT_EXPECT_EQ_MSG(test, seen->atomic, 0U,
-			    "rule: no discard is waited for where sleeping is forbidden (A24)");
+			    "rule: no allocation waits for a discard in atomic context");
 	swap_folio_del_put(folio);
 }
 
-/* The one that waits lies on another area: it is found there. */
+/* The same if the waiting cluster is on another area. */
 static void another_area_discards_at_once(struct kunit *test)
 {
-	struct swap_area *high = AREA_ON(test, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 9);
-	struct swap_area *low = AREA_ON(test, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 1);
+	struct swap_area *high = AREA_ON(test, .clusters = 1,
+					 .swap_flags = DISCARD_PAGES | SWAP_FLAG_PREFER | 9);
+	struct swap_area *low = AREA_ON(test, .clusters = 1,
+					.swap_flags = DISCARD_PAGES | SWAP_FLAG_PREFER | 1);
 	struct folio *folio;
 
 	fill_clusters(test, 2);
 	swap_area_settle(high);
 	swap_area_settle(low);
-	folio = swap_new_folio(test, 0);
-	free_cluster(low, 0);
-	KUNIT_EXPECT_EQ_MSG(test, swap_folio_alloc_swap(folio), 0,
-			    "rule: no allocation fails while clusters wait for their discard");
-	swap_rule(test, "all areas are asked for clusters to discard");
+	folio = free_cluster_and_alloc(test, low);
+	swap_rule(test, "all areas are searched for clusters to discard");
 	SWAP_EXPECT_DECISIONS(test, NULL, "b/F0:* b/D0:* b/A0:0");
 	swap_folio_del_put(folio);
 }
 
-/* A free cluster is taken rather than one that waits. */
+/* A free cluster is preferred to one that waits for its discard. */
 static void free_cluster_before_a_waiting_one(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
 	struct folio *folio;
 
 	fill_clusters(test, 2);
-	folio = swap_new_folio(test, 0);
-	free_cluster(area, 0);
-	KUNIT_EXPECT_EQ(test, swap_folio_alloc_swap(folio), 0);
+	folio = free_cluster_and_alloc(test, area);
 	swap_area_settle(area);
-	swap_rule(test, "an allocation discards only where nothing else is left");
+	swap_rule(test, "an allocation discards only if nothing else is left");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* A2:0 D0:*");
 	swap_folio_del_put(folio);
 }
@@ -282,7 +287,7 @@ static void free_cluster_before_a_waiting_one(struct kunit *test)
  * Errors
  */
 
-/* A discard that fails loses no cluster: it is only advice. */
+/* A failed discard loses no cluster: discards are advice. */
 static void failed_discard_loses_no_cluster(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
@@ -299,11 +304,11 @@ static void failed_discard_loses_no_cluster(struct kunit *test)
 	swap_area_settle(area);
 	free_cluster(area, 0);
 	swap_area_settle(area);
-	swap_rule(test, "and the next time it is discarded again");
+	swap_rule(test, "the next time it is discarded again");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:* F0:* D0:*");
 }
 
-/* The same where an allocation waits for it. */
+/* The same if an allocation waits for the discard. */
 static void failed_discard_at_once_gives_the_slot(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1);
@@ -311,17 +316,14 @@ static void failed_discard_at_once_gives_the_slot(struct kunit *test)
 
 	fill_clusters(test, 1);
 	swap_area_settle(area);
-	folio = swap_new_folio(test, 0);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_NOTSUPP);
-	free_cluster(area, 0);
-	KUNIT_EXPECT_EQ_MSG(test, swap_folio_alloc_swap(folio), 0,
-			    "rule: a failed discard gives the cluster all the same");
-	swap_rule(test, "a failed discard gives the cluster all the same");
+	folio = free_cluster_and_alloc(test, area);
+	swap_rule(test, "an allocation takes the cluster even if its discard fails");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*x A0:0");
 	swap_folio_del_put(folio);
 }
 
-/* At swapon: the area is used all the same, and its clusters are discarded later. */
+/* A failed discard of the whole area fails neither swapon nor later discards. */
 static void failed_discard_at_swapon(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
@@ -330,15 +332,13 @@ static void failed_discard_at_swapon(struct kunit *test)
 	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0,
 			    "rule: a failed discard of the area does not fail swapon");
-	swap_alloc_many(test, 1, NULL);
-	swap_free_slot(swap_entry_at(area, 0, 0));
-	swap_area_settle(area);
+	use_and_empty(test, area);
 	swap_rule(test, "a failed discard of the area changes nothing");
 	SWAP_EXPECT_DECISIONS(test, area, "D-1:1..x D0:*x A0:0 F0:0 D0:*");
 }
 
 /*
- * Policies
+ * The flags of swapon
  */
 
 struct discard_policy {
@@ -360,40 +360,32 @@ static const struct discard_policy policies[] = {
 
 SWAP_PARAMS(policy, policies);
 
-static void use_and_empty(struct kunit *test, struct swap_area *area)
-{
-	swap_alloc_many(test, 1, NULL);
-	swap_free_slot(swap_entry_at(area, 0, 0));
-	swap_area_settle(area);
-}
-
-/* What swapon's flags ask for: all of the area but the header at once, freed clusters, or both. */
-static void policy_decides(struct kunit *test)
+/* The flags ask for a discard of the area, except its header, of freed clusters, or both. */
+static void swapon_flags_choose_the_discards(struct kunit *test)
 {
 	const struct discard_policy *policy = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_SSD_DISCARD, .clusters = 1, .swap_flags = policy->swap_flags });
+	struct swap_area *area = AREA_ON(test, .clusters = 1, .swap_flags = policy->swap_flags);
 
-	swap_rule(test, "the whole area but its header is discarded at swapon if that is asked");
+	swap_rule(test, "swapon discards the whole area except its header, if asked to");
 	if (policy->at_swapon)
 		SWAP_EXPECT_BIOS(test, area->disk, "D-1:1+%u", 2 * swap_cluster_slots() - 1);
 	else
 		SWAP_EXPECT_BIOS(test, area->disk, "");
 	swap_decisions_skip(test);
 	use_and_empty(test, area);
-	swap_rule(test, "freed clusters are discarded if that is asked");
+	swap_rule(test, "freed clusters are discarded, if asked for");
 	SWAP_EXPECT_DECISIONS(test, area, policy->when_freed ? "A0:0 F0:0 D0:*" : "A0:0 F0:0");
 }
 
-/* A disk that takes no discards gets none, whatever is asked for. */
-static void incapable_disk_gets_none(struct kunit *test)
+/* A disk that does not support discards gets none, whatever the flags. */
+static void disk_without_discard_gets_none(struct kunit *test)
 {
 	const struct discard_policy *policy = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = policy->swap_flags });
+	struct swap_area *area = AREA_ON(test, .disk = &FAKE_DISK_SSD, .clusters = 1,
+					 .swap_flags = policy->swap_flags);
 
 	use_and_empty(test, area);
-	swap_rule(test, "no discard to a disk that takes none");
+	swap_rule(test, "no discard to a disk that does not support it");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 F0:0");
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
@@ -406,13 +398,13 @@ static const struct fake_disk_profile zram_discard = {
 	.name = "zram+discard", .synchronous = true, .discard = true,
 };
 
-/* Without clusters, on rotational disks of older kernels, nothing is ever empty. */
+/* A rotational disk without clusters, on older kernels, has nothing to discard. */
 static void rotational_disk_discards_by_cluster(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .disk = &hdd_discard, .clusters = 1);
 
 	use_and_empty(test, area);
-	swap_rule(test, "freed clusters are discarded where there are clusters");
+	swap_rule(test, "freed clusters are discarded on devices that have clusters");
 	SWAP_EXPECT_DECISIONS(test, area,
 			      swap_has(CLUSTERS_EVERYWHERE) ? "A0:0 F0:0 D0:*" : "A0:0 F0:0");
 }
@@ -422,50 +414,58 @@ static void synchronous_disk_discards_too(struct kunit *test)
 	struct swap_area *area = AREA_ON(test, .disk = &zram_discard, .clusters = 1);
 
 	use_and_empty(test, area);
-	swap_rule(test, "a synchronous disk is discarded like others");
+	swap_rule(test, "a synchronous disk is discarded like any other");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 F0:0 D0:*");
 }
 
-/* A swap file is discarded where it lies: piece by piece, and never its header. */
-static void swap_file_is_discarded_where_it_lies(struct kunit *test)
+/* A file in two extents; the second cluster lies in both. */
+static struct swap_area *file_on(struct kunit *test, int swap_flags)
+{
+	static struct fake_fs_extent extents[3];
+	unsigned int n = swap_cluster_slots();
+	struct swap_area *area;
+
+	extents[0] = (struct fake_fs_extent){ .block = 4 * n, .nr = n + 10 };
+	extents[1] = (struct fake_fs_extent){ .block = n, .nr = 2 * n - 10 };
+	area = fake_fs_prepare(test, &(struct fake_fs_config){
+		.disk = &FAKE_DISK_SSD_DISCARD, .extents = extents });
+	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, swap_flags), 0);
+	return area;
+}
+
+/* A swap file is discarded extent by extent, without its header. */
+static void swap_file_is_discarded_by_extent(struct kunit *test)
 {
 	unsigned int n = swap_cluster_slots();
-	const struct fake_fs_extent pieces[] = { { 4 * n, n + 10 }, { n, 2 * n - 10 }, { } };
-	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD_DISCARD, .extents = pieces });
+	struct swap_area *area = file_on(test, SWAP_FLAG_DISCARD);
 
-	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0);
-	swap_rule(test, "at swapon: each piece of the file, without the header");
+	swap_rule(test, "swapon discards each extent of the file, without the header");
 	SWAP_EXPECT_BIOS(test, area->disk, "D4:1+%u D1:0+%u", n + 9, 2 * n - 10);
 	fill_clusters(test, 1);
 	free_cluster(area, 1);
 	swap_area_settle(area);
-	swap_rule(test, "a cluster that lies in two pieces: both parts");
+	swap_rule(test, "a cluster in two extents is discarded in two parts");
 	SWAP_EXPECT_BIOS(test, area->disk, "D5:0+10 D1:0+%u", n - 10);
 }
 
-/* The first piece cannot be discarded: the rest is left as well. */
-static void failed_discard_of_a_piece(struct kunit *test)
+/* If the discard of an extent fails, those after it are not discarded. */
+static void failed_discard_stops_at_its_extent(struct kunit *test)
 {
-	unsigned int n = swap_cluster_slots();
-	const struct fake_fs_extent pieces[] = { { 4 * n, n + 10 }, { n, 2 * n - 10 }, { } };
-	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD_DISCARD, .extents = pieces });
+	struct swap_area *area = file_on(test, DISCARD_PAGES);
 
-	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, DISCARD_PAGES), 0);
 	fill_clusters(test, 1);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_IOERR);
 	free_cluster(area, 1);
 	swap_area_settle(area);
-	swap_rule(test, "a discard that failed is not gone on with");
+	swap_rule(test, "a failed discard stops at its extent");
 	SWAP_EXPECT_BIOS(test, area->disk, "D5:0+10");
 }
 
 /*
- * With others
+ * Reclaim and swapoff
  */
 
-/* Clusters that reclaim of full ones empties are discarded like others. */
+/* A cluster that reclaim empties is discarded like any other. */
 static void reclaimed_cluster_is_discarded(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
@@ -477,13 +477,13 @@ static void reclaimed_cluster_is_discarded(struct kunit *test)
 	swap_decisions_skip(test);
 	swap_kunit_reclaim_full(area->si, false);
 	swap_area_settle(area);
-	swap_rule(test, "a cluster reclaimed whole is discarded");
+	swap_rule(test, "a cluster that reclaim emptied is discarded");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
 	SWAP_EXPECT_LISTS(test, area, "free:1,2,0");
 }
 
-/* swapoff waits for discards that are due. */
-static void swapoff_does_what_is_due(struct kunit *test)
+/* swapoff waits for pending discards. */
+static void swapoff_waits_for_discards(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
 	struct swapoff_thread off;
@@ -494,32 +494,29 @@ static void swapoff_does_what_is_due(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
 	swapoff_start(&off, area);
 	swap_area_wait_dying(area);
-	/* Time to return, for a swapoff that does not wait. */
+	/* A swapoff that does not wait would return now. */
 	schedule_timeout_uninterruptible(2);
 	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off), "rule: swapoff waits for discards");
 	fake_disk_release(area->disk);
 	KUNIT_EXPECT_EQ(test, swapoff_wait(&off), 0);
-	swap_rule(test, "discards due are done when swapoff returns");
+	swap_rule(test, "pending discards are complete when swapoff returns");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* D0:*");
 }
 
-/* What swapoff itself frees is not discarded: the area goes anyway. */
-static void swapoff_adds_none(struct kunit *test)
+/* Slots that swapoff frees are not discarded. */
+static void swapoff_adds_no_discard(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
-	struct user_memory *mem = user_memory_new(test, 1);
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
-	swap_decisions_skip(test);
+	user_memory_swapped(test, 1);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-	swap_rule(test, "slots freed by swapoff bring no discard");
+	swap_rule(test, "slots freed by swapoff are not discarded");
 	SWAP_EXPECT_DECISIONS(test, area, "R0:0 F0:0");
 }
 
 static struct kunit_case swap_discard_cases[] = {
 	KUNIT_CASE(whole_cluster_is_discarded_once),
-	KUNIT_CASE(last_slot_brings_the_discard),
+	KUNIT_CASE(last_slot_triggers_the_discard),
 	KUNIT_CASE(clusters_are_discarded_in_order),
 	KUNIT_CASE(barely_used_cluster_is_discarded),
 	KUNIT_CASE(every_emptying_is_discarded),
@@ -533,15 +530,15 @@ static struct kunit_case swap_discard_cases[] = {
 	KUNIT_CASE(failed_discard_loses_no_cluster),
 	KUNIT_CASE(failed_discard_at_once_gives_the_slot),
 	KUNIT_CASE(failed_discard_at_swapon),
-	KUNIT_CASE_PARAM(policy_decides, policy_gen_params),
-	KUNIT_CASE_PARAM(incapable_disk_gets_none, policy_gen_params),
+	KUNIT_CASE_PARAM(swapon_flags_choose_the_discards, policy_gen_params),
+	KUNIT_CASE_PARAM(disk_without_discard_gets_none, policy_gen_params),
 	KUNIT_CASE(rotational_disk_discards_by_cluster),
 	KUNIT_CASE(synchronous_disk_discards_too),
-	KUNIT_CASE(swap_file_is_discarded_where_it_lies),
-	KUNIT_CASE(failed_discard_of_a_piece),
+	KUNIT_CASE(swap_file_is_discarded_by_extent),
+	KUNIT_CASE(failed_discard_stops_at_its_extent),
 	KUNIT_CASE(reclaimed_cluster_is_discarded),
-	KUNIT_CASE(swapoff_does_what_is_due),
-	KUNIT_CASE(swapoff_adds_none),
+	KUNIT_CASE(swapoff_waits_for_discards),
+	KUNIT_CASE(swapoff_adds_no_discard),
 	{}
 };
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Swap files: where their slots lie on the disk, what cannot be swapped to,
- * and I/O through the file system.
+ * Swap files: where their slots lie on the disk, which files are refused, and
+ * I/O through the file system.
  */
 #include "swap_fixture.h"
 
 /*
- * Three pieces, the middle one before the others on the disk. All of it is in one
- * cluster: which cluster comes first is not the matter here.
+ * Extents: first block on the disk, number of blocks.
+ *
+ * Three of them, the middle one first on the disk, in one cluster: these cases
+ * do not depend on the order of clusters.
  */
-static const struct fake_fs_extent file_pieces[] = {
+static const struct fake_fs_extent file_three_extents[] = {
 	{ 1000, 60 }, { 200, 60 }, { 2000, 80 }, { }
 };
 
-static const struct fake_fs_extent file_one_piece[] = { { 64, 1024 }, { } };
+static const struct fake_fs_extent file_one_extent[] = { { 64, 1024 }, { } };
 
 struct file_way {
 	SWAP_PARAM_NAME;
@@ -21,16 +23,16 @@ struct file_way {
 };
 
 static const struct file_way file_device_ways[] = {
-	{ "bmap, ssd", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_pieces } },
-	{ "bmap, zram", { &FAKE_DISK_ZRAM, FAKE_FS_BMAP, .extents = file_pieces } },
-	{ "bmap, hdd", { &FAKE_DISK_HDD, FAKE_FS_BMAP, .extents = file_pieces } },
-	{ "extents, ssd", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .extents = file_pieces } },
-	{ "extents, hdd", { &FAKE_DISK_HDD, FAKE_FS_EXTENTS, .extents = file_pieces } },
+	{ "bmap, ssd", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_three_extents } },
+	{ "bmap, zram", { &FAKE_DISK_ZRAM, FAKE_FS_BMAP, .extents = file_three_extents } },
+	{ "bmap, hdd", { &FAKE_DISK_HDD, FAKE_FS_BMAP, .extents = file_three_extents } },
+	{ "extents, ssd", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .extents = file_three_extents } },
+	{ "extents, hdd", { &FAKE_DISK_HDD, FAKE_FS_EXTENTS, .extents = file_three_extents } },
 };
 
 static const struct file_way file_direct_ways[] = {
-	{ "direct", { &FAKE_DISK_HDD, FAKE_FS_DIRECT, .extents = file_pieces } },
-	{ "direct, queued", { &FAKE_DISK_HDD, FAKE_FS_DIRECT, .extents = file_pieces,
+	{ "direct", { &FAKE_DISK_HDD, FAKE_FS_DIRECT, .extents = file_three_extents } },
+	{ "direct, queued", { &FAKE_DISK_HDD, FAKE_FS_DIRECT, .extents = file_three_extents,
 			      .queued = true } },
 };
 
@@ -52,16 +54,19 @@ static struct swap_area *file_area(struct kunit *test)
 	return file_on(test, &way->fs);
 }
 
-/* Where a slot lies, by the file's own list of pieces. */
-static unsigned long file_disk_page(const struct fake_fs_extent *piece, unsigned long slot)
+/* The page of the disk that holds a slot, by the extents of the file. */
+static unsigned long file_disk_page(const struct fake_fs_extent *extent, unsigned long slot)
 {
-	for (; slot >= piece->nr; piece++)
-		slot -= piece->nr;
-	return piece->block + slot;
+	for (; slot >= extent->nr; extent++)
+		slot -= extent->nr;
+	return extent->block + slot;
 }
 
-/* A slot's data is on the disk where the file's map says, and nowhere else. */
-static void slots_lie_where_the_file_does(struct kunit *test)
+/*
+ * "swap: fix swapfile read/write offset": the data of a slot goes to the block that
+ * the extents of the file name, not to the block numbered as the slot.
+ */
+static void io_follows_the_extents(struct kunit *test)
 {
 	const struct file_way *way = swap_param(test);
 	struct swap_area *area = file_area(test);
@@ -69,7 +74,7 @@ static void slots_lie_where_the_file_does(struct kunit *test)
 	unsigned long slot, disk_page;
 	unsigned int page;
 
-	/* Up to the end of the first piece. */
+	/* Almost to the end of the first extent. */
 	swap_alloc_many(test, 50, NULL);
 	user_fill(mem, 0, 24);
 	user_page_out(mem, 0, 24);
@@ -79,20 +84,21 @@ static void slots_lie_where_the_file_does(struct kunit *test)
 		disk_page = file_disk_page(way->fs.extents, slot);
 		KUNIT_EXPECT_EQ_MSG(test, *(u64 *)fake_disk_page(area->disk, disk_page),
 				    mem->value[page],
-				    "rule: swap I/O goes where the file lies: slot %lu", slot);
+				    "rule: swap I/O follows the extents of the file: slot %lu",
+				    slot);
 		KUNIT_EXPECT_FALSE_MSG(test, fake_disk_has(area->disk, slot),
-				       "rule: swap I/O goes where the file lies, not to page %lu of the disk",
+				       "rule: swap I/O follows the extents of the file, not page %lu of the disk",
 				       slot);
 	}
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Slots in a row whose pages on the disk are apart are two bios. */
-static void bio_ends_with_its_piece(struct kunit *test)
+/* Consecutive slots in two extents are two bios. */
+static void bio_ends_with_its_extent(struct kunit *test)
 {
-	static const struct fake_fs_extent pieces[] = { { 40, 8 }, { 20, 8 }, { } };
+	static const struct fake_fs_extent extents[] = { { 40, 8 }, { 20, 8 }, { } };
 	struct swap_area *area = file_on(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD, .extents = pieces });
+		.disk = &FAKE_DISK_SSD, .extents = extents });
 	struct user_memory *mem = user_memory_new(test, 8);
 
 	SWAP_REQUIRE(test, WRITE_BATCHED);
@@ -105,18 +111,22 @@ static void bio_ends_with_its_piece(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Pages of the disk in a row are one bio, only where the slots are, too. */
-static void pieces_in_disk_order_are_not_slots_in_order(struct kunit *test)
+/* Consecutive pages of the disk whose slots are in another order keep their data. */
+static void disk_order_is_not_slot_order(struct kunit *test)
 {
-	static const struct fake_fs_extent pieces[] = { { 41, 4 }, { 40, 1 }, { 45, 4 }, { } };
+	static const struct fake_fs_extent extents[] = { { 41, 4 }, { 40, 1 }, { 45, 4 }, { } };
 	struct user_memory *mem = user_memory_new(test, 8);
 
-	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = pieces });
+	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = extents });
 	user_fill(mem, 0, 8);
 	user_page_out(mem, 0, 8);
 	user_reclaim_cached(mem, 0, 8);
 	USER_EXPECT_INTACT(test, mem);
 }
+
+static const struct fake_fs_extent file_hole[] = { { 64, 16 }, { 0, 4 }, { 128, 16 }, { } };
+static const struct fake_fs_extent file_hole_in_page[] = { { 64, 17 }, { 0, 1 }, { 82, 22 }, { } };
+static const struct fake_fs_extent file_unaligned[] = { { 65, 3 }, { 73, 3 }, { 81, 2 }, { } };
 
 struct file_refused {
 	SWAP_PARAM_NAME;
@@ -125,27 +135,25 @@ struct file_refused {
 	bool read_fails;
 };
 
-static const struct fake_fs_extent file_hole[] = { { 64, 16 }, { 0, 4 }, { 128, 16 }, { } };
-static const struct fake_fs_extent file_hole_in_page[] = { { 64, 17 }, { 0, 1 }, { 82, 22 }, { } };
-static const struct fake_fs_extent file_unaligned[] = { { 65, 3 }, { 73, 3 }, { 81, 2 }, { } };
-
 static const struct file_refused file_refusals[] = {
 	{ "hole", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_hole }, -EINVAL },
-	{ "hole within a page", { &FAKE_DISK_SSD, FAKE_FS_BMAP, 10, file_hole_in_page }, -EINVAL },
-	{ "no whole page", { &FAKE_DISK_SSD, FAKE_FS_BMAP, 10, file_unaligned }, -EINVAL },
-	{ "file system says no", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .extents = file_pieces,
+	{ "hole within a page", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_hole_in_page,
+				  .block_bits = 10 }, -EINVAL },
+	{ "no whole page", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_unaligned,
+			     .block_bits = 10 }, -EINVAL },
+	{ "file system says no", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .extents = file_three_extents,
 				   .activate_error = -ETXTBSY }, -ETXTBSY },
-	{ "nothing but the header", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .extents = file_pieces,
-				      .activate_pages = 1 }, -EINVAL },
-	{ "encrypted", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_pieces,
+	{ "nothing but the header", { &FAKE_DISK_SSD, FAKE_FS_EXTENTS, .activate_pages = 1,
+				      .extents = file_three_extents }, -EINVAL },
+	{ "encrypted", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_three_extents,
 			 .encrypted = true }, -EINVAL },
-	{ "header cannot be read", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_pieces },
+	{ "header cannot be read", { &FAKE_DISK_SSD, FAKE_FS_BMAP, .extents = file_three_extents },
 	  -EIO, .read_fails = true },
 };
 
 SWAP_PARAMS(file_refused, file_refusals);
 
-/* What cannot be swapped to is refused, and the file let go of. */
+/* An unsuitable file is refused and deactivated again. */
 static void file_is_refused(struct kunit *test)
 {
 	const struct file_refused *refused = swap_param(test);
@@ -153,25 +161,25 @@ static void file_is_refused(struct kunit *test)
 
 	if (refused->read_fails)
 		fake_fs_fail_all(area, FAKE_DISK_READ, -EIO);
-	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), refused->error, "rule: %s",
-			    refused->name);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), refused->error,
+			    "rule: swapon refuses this file: %s", refused->name);
 	KUNIT_EXPECT_FALSE_MSG(test, fake_fs_activated(area),
-			       "rule: a file that is not swapped to is let go of");
+			       "rule: a refused file is deactivated");
 }
 
 /*
- * Blocks of 1 KiB: only whole pages of the disk are used. Blocks 64 and 65 are
- * too few, 33 to 35 are before a page's start.
+ * With blocks of 1 KiB only whole, aligned pages of the disk become slots. Blocks
+ * 64 and 65 are too few; blocks 33 to 35 lie before the start of a page.
  */
-static void pieces_of_pages_are_left_out(struct kunit *test)
+static void parts_of_pages_are_not_used(struct kunit *test)
 {
-	static const struct fake_fs_extent pieces[] = {
+	static const struct fake_fs_extent extents[] = {
 		{ 16, 8 }, { 64, 2 }, { 33, 7 }, { 44, 6 }, { }
 	};
 	static const unsigned long disk_pages[] = { 5, 9, 11 };
 	struct swap_area *area = file_on(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD, .block_bits = 10, .extents = pieces, .pages = 6 });
-	struct user_memory *mem = user_memory_new(test, 3);
+		.disk = &FAKE_DISK_SSD, .block_bits = 10, .extents = extents, .pages = 6 });
+	struct user_memory *mem = user_memory_swapped(test, 3);
 	struct swap_area_facts facts;
 	unsigned long slot;
 	unsigned int page;
@@ -179,8 +187,6 @@ static void pieces_of_pages_are_left_out(struct kunit *test)
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.pages, 3UL,
 			    "rule: only whole, aligned pages of the disk become slots");
-	user_fill(mem, 0, 3);
-	user_swap_out(mem, 0, 3);
 	for (page = 0; page < 3; page++) {
 		slot = swp_offset(user_entry(mem, page));
 		KUNIT_ASSERT_TRUE(test, slot >= 1 && slot <= 3);
@@ -197,75 +203,81 @@ struct file_gives {
 };
 
 static const struct file_gives file_gifts[] = {
-	{ "part of a cluster", 100 }, { "a cluster and some", 600 },
-	{ "whole clusters", 512 }, { "all but one", 1023 },
+	{ "part of a cluster", .pages = 100 }, { "a cluster and some", .pages = 600 },
+	{ "whole clusters", .pages = 512 }, { "all but one", .pages = 1023 },
 };
 
 SWAP_PARAMS(file_gives, file_gifts);
 
-/* The file system gives less than the header says: no slot beyond that. */
+/*
+ * "mm: swap: correctly use maxpages in swapon syscall to avoid potential
+ * deadloop": if the file system gives fewer pages than the header says, no slot
+ * past them is used.
+ */
 static void file_system_gives_less(struct kunit *test)
 {
 	const struct file_gives *gives = swap_param(test);
 	struct swap_area *area = file_on(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_one_piece,
+		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_one_extent,
 		.activate_pages = gives->pages });
 	struct swap_area_facts facts;
 
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ(test, facts.max, gives->pages);
-	/* A kernel that takes such a cluster for a free one searches it for ever (A17). */
+	/* A kernel that lists such a cluster as free would search it forever. */
 	KUNIT_ASSERT_TRUE_MSG(test, swap_expect_lists_consistent(test, area),
 			      "no cluster past the end of the area is on a list");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 1100, NULL), gives->pages - 1,
-			    "rule: an area has as many slots as its file system gave");
+			    "rule: an area has only the slots that its file system gave");
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ(test, facts.inuse, gives->pages - 1);
 }
 
-/* A file in use for swap is busy, held while on and let go of by swapoff. */
-static void file_in_use_is_held(struct kunit *test)
+/* A file in use for swap is busy until swapoff deactivates it. */
+static void file_in_use_is_busy(struct kunit *test)
 {
 	struct swap_area *area = file_on(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_one_piece });
+		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_one_extent });
 
 	KUNIT_EXPECT_TRUE(test, fake_fs_activated(area));
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(area->path, 0), -EBUSY,
-			    "rule: a file is swapped to once at a time");
+			    "rule: swapon of a file in use is refused");
 	KUNIT_EXPECT_TRUE_MSG(test, fake_fs_activated(area),
-			      "rule: a refused swapon leaves the first one be");
+			      "rule: a refused swapon does not affect the first one");
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_FALSE_MSG(test, fake_fs_activated(area),
-			       "rule: swapoff lets go of the file");
+			       "rule: swapoff deactivates the file");
 }
 
-/* Large folios get no slots in a file: its pieces may be anywhere. */
+/*
+ * "mm, THP, swap: fix allocating cluster for swapfile by mistake": a large folio
+ * gets no slots in a file, whose extents may be anywhere.
+ */
 static void large_folio_gets_no_slots(struct kunit *test)
 {
-	/* The second cluster is a free one, and lies in two places. */
-	static const struct fake_fs_extent pieces[] = { { 1000, 700 }, { 200, 700 }, { } };
+	/* The second cluster is free and lies in two extents. */
+	static const struct fake_fs_extent extents[] = { { 1000, 700 }, { 200, 700 }, { } };
 	swp_entry_t entry;
 
 	SWAP_REQUIRE_LARGE(test);
-	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = pieces });
+	file_on(test, &(struct fake_fs_config){ .disk = &FAKE_DISK_SSD, .extents = extents });
 	entry = swap_alloc_order(test, 2);
-	KUNIT_EXPECT_EQ_MSG(test, entry.val, 0UL, "rule: no large folio in a swap file");
+	KUNIT_EXPECT_EQ_MSG(test, entry.val, 0UL,
+			    "rule: a large folio gets no slots in a swap file");
 }
 
-/* Swapoff of a file brings everything back, wherever it lay. */
-static void swapoff_brings_all_back(struct kunit *test)
+/* swapoff of a file reads back every page, whatever its extent. */
+static void swapoff_reads_every_page_back(struct kunit *test)
 {
 	struct swap_area *area = file_area(test);
-	struct user_memory *mem = user_memory_new(test, 20);
+	struct user_memory *mem = user_memory_swapped(test, 20);
 
-	user_fill(mem, 0, 20);
-	user_swap_out(mem, 0, 20);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Through the file system: no bio, 32 pages a call, at the slots' place. */
+/* I/O through the file system: no bios, up to 32 pages a call. */
 static void direct_io_goes_through_the_file_system(struct kunit *test)
 {
 	struct swap_area *area = file_area(test);
@@ -276,7 +288,7 @@ static void direct_io_goes_through_the_file_system(struct kunit *test)
 	user_fill(mem, 0, 40);
 	user_page_out(mem, 0, 40);
 	KUNIT_EXPECT_EQ_MSG(test, fake_fs_ios(area, FAKE_DISK_WRITE), swap_has(SWAP_RW) ? 2U : 40U,
-			    "rule: up to 32 pages a call, or each by itself");
+			    "rule: up to 32 pages a call, or one where the kernel does not batch");
 	KUNIT_EXPECT_EQ(test, swap_vmstat(PSWPOUT) - out, 40UL);
 	user_reclaim_cached(mem, 0, 40);
 	for (page = 0; page < 40; page++)
@@ -285,13 +297,13 @@ static void direct_io_goes_through_the_file_system(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_vmstat(PSWPIN) - in, 40UL);
 	if (swap_has(SWAP_RW))
 		KUNIT_EXPECT_LT_MSG(test, fake_fs_ios(area, FAKE_DISK_READ), 40U,
-				    "rule: a window is read in one call");
+				    "rule: a readahead window is read in one call");
 	else
 		KUNIT_EXPECT_EQ(test, fake_fs_ios(area, FAKE_DISK_READ), 40U);
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
-/* A gap between slots ends the call. */
+/* A gap between slots ends a call. */
 static void direct_io_ends_at_a_gap(struct kunit *test)
 {
 	static const struct fake_fs_extent small[] = { { 64, 8 }, { } };
@@ -300,19 +312,19 @@ static void direct_io_ends_at_a_gap(struct kunit *test)
 	struct user_memory *mem = user_memory_new(test, 4);
 	int type = area->si->type;
 
-	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);	/* which takes neighbours in a row */
+	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);	/* which takes neighbouring slots in order */
 	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, 7, NULL), 7U);
 	swap_free_slots(swp_entry(type, 2), 2);
 	swap_free_slots(swp_entry(type, 5), 2);
 	user_fill(mem, 0, 4);
 	user_page_out(mem, 0, 4);
 	KUNIT_EXPECT_EQ_MSG(test, fake_fs_ios(area, FAKE_DISK_WRITE), 2U,
-			    "rule: a call takes slots that follow one another");
+			    "rule: a call is for consecutive slots");
 	user_reclaim_cached(mem, 0, 4);
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A failed call: the pages stay; a failed read is a bus error. */
+/* After a failed write the pages stay in memory; a failed read is SIGBUS. */
 static void direct_io_fails(struct kunit *test)
 {
 	struct swap_area *area = file_area(test);
@@ -325,34 +337,34 @@ static void direct_io_fails(struct kunit *test)
 	user_reclaim_cached(mem, 0, 4);
 	for (page = 0; page < 4; page++)
 		KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, page),
-				      "rule: a page that could not be written stays in memory");
+				      "rule: a page whose write failed stays in memory");
 	fake_fs_fail_all(area, FAKE_DISK_WRITE, 0);
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "rule: a failed write costs no data");
+	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "rule: a failed write loses no data");
 	user_page_out(mem, 0, 4);
 	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
-			       "rule: a failed write is tried again");
+			       "rule: a failed write is retried");
 	fake_fs_fail_all(area, FAKE_DISK_READ, -EIO);
 	KUNIT_EXPECT_TRUE_MSG(test, user_fault(mem, 0) & VM_FAULT_SIGBUS,
-			      "rule: a failed read is a bus error");
+			      "rule: a failed read is SIGBUS");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
 	fake_fs_fail_all(area, FAKE_DISK_READ, 0);
 	for (page = 0; page < 4; page++)
 		user_reclaim_cached(mem, page, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule: a failed read costs the slot nothing");
+			      "rule: a failed read does not harm the slot");
 }
 
 static struct kunit_case swap_file_cases[] = {
-	KUNIT_CASE_PARAM(slots_lie_where_the_file_does, file_device_way_gen_params),
-	KUNIT_CASE(bio_ends_with_its_piece),
-	KUNIT_CASE(pieces_in_disk_order_are_not_slots_in_order),
+	KUNIT_CASE_PARAM(io_follows_the_extents, file_device_way_gen_params),
+	KUNIT_CASE(bio_ends_with_its_extent),
+	KUNIT_CASE(disk_order_is_not_slot_order),
 	KUNIT_CASE_PARAM(file_is_refused, file_refused_gen_params),
-	KUNIT_CASE(pieces_of_pages_are_left_out),
+	KUNIT_CASE(parts_of_pages_are_not_used),
 	KUNIT_CASE_PARAM(file_system_gives_less, file_gives_gen_params),
-	KUNIT_CASE(file_in_use_is_held),
+	KUNIT_CASE(file_in_use_is_busy),
 	KUNIT_CASE(large_folio_gets_no_slots),
-	KUNIT_CASE_PARAM(swapoff_brings_all_back, file_device_way_gen_params),
+	KUNIT_CASE_PARAM(swapoff_reads_every_page_back, file_device_way_gen_params),
 	KUNIT_CASE_PARAM(direct_io_goes_through_the_file_system, file_direct_way_gen_params),
 	KUNIT_CASE(direct_io_ends_at_a_gap),
 	KUNIT_CASE_PARAM(direct_io_fails, file_direct_way_gen_params),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fixture itself: what every other suite relies on.
+ * The fixture itself, which every other suite relies on.
  */
 #include <linux/bug.h>
 #include <linux/ktime.h>
@@ -11,8 +11,8 @@ static const struct swap_device fixture_devices[] = { SWAP_DEVICES_ALL() };
 
 SWAP_PARAMS(fixture_device, fixture_devices);
 
-/* An area comes empty and of the size asked for, and goes. */
-static void area_comes_and_goes(struct kunit *test)
+/* A new area is empty and of the requested size; swapoff removes it. */
+static void area_is_switched_on_and_off(struct kunit *test)
 {
 	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
@@ -33,18 +33,18 @@ static unsigned long fixture_slab_pages(void)
 	       global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B);
 }
 
-/* A hundred swapons and swapoffs of one boot leave nothing behind. */
-static void hundred_swapons_leave_nothing(struct kunit *test)
+/* A hundred cycles of swapon and swapoff leak no memory. */
+static void hundred_swapons_leak_nothing(struct kunit *test)
 {
-	/* Large enough for the area's own structures to show if they stayed. */
+	/* Large enough for a leak of the area's own structures to show. */
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 256 });
 	unsigned long before = 0;
 	unsigned int i;
 
 	if (IS_ENABLED(CONFIG_KASAN))
-		kunit_skip(test, "CONFIG_KASAN keeps what was freed: slab pages tell nothing");
-	/* What the log notes of each swapon stays until the case ends. */
+		kunit_skip(test, "CONFIG_KASAN delays the freeing of slab pages");
+	/* The log would keep a note of each swapon until the case ends. */
 	swap_decisions_pause(true);
 	for (i = 0; i < 101; i++) {
 		if (i == 1)
@@ -54,19 +54,17 @@ static void hundred_swapons_leave_nothing(struct kunit *test)
 	}
 	swap_decisions_pause(false);
 	KUNIT_EXPECT_LT_MSG(test, fixture_slab_pages(), before + 16,
-			    "rule: swapoff gives back what swapon took");
+			    "rule: swapoff frees what swapon allocated");
 }
 
-/* Data goes out and comes back, on each device. */
-static void data_goes_out_and_back(struct kunit *test)
+/* On each device, pages read back what was written to them. */
+static void data_is_read_back(struct kunit *test)
 {
 	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &device->area);
-	struct user_memory *mem = user_memory_new(test, 4);
+	struct user_memory *mem = user_memory_swapped(test, 4);
 	unsigned int page;
 
-	user_fill(mem, 0, 4);
-	user_swap_out(mem, 0, 4);
 	for (page = 0; page < 4; page++) {
 		KUNIT_EXPECT_EQ(test, user_page_is(mem, page), USER_PAGE_SWAPPED);
 		KUNIT_EXPECT_TRUE(test, fake_disk_has(area->disk,
@@ -76,8 +74,8 @@ static void data_goes_out_and_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_PRESENT);
 }
 
-/* What the fixture wrote down is what the kernel did: slots out, slots in. */
-static void log_tells_what_happened(struct kunit *test)
+/* The log holds what the kernel did: slots written, slots read. */
+static void log_holds_what_happened(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 2);
@@ -110,6 +108,7 @@ struct fixture_notation {
 	unsigned int target;
 };
 
+/* name, text, { { what, cluster, slot, nr, order }, ... } */
 static const struct fixture_notation fixture_notations[] = {
 	{ "one slot", "A0:5", { { SWAP_ALLOC, 0, 5, 1 } } },
 	{ "letters", "F1:2 D1:2 S1:2 L1:2", {
@@ -160,7 +159,7 @@ static void fixture_write_notes(struct swap_area *area, const struct fixture_not
 	}
 }
 
-/* Each form of the notation says what it stands for. */
+/* Decisions are written in the notation of decisions.h. */
 static void notation(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
@@ -170,8 +169,8 @@ static void notation(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "%s", notation->text);
 }
 
-/* A look takes: the next one sees what came later. */
-static void look_takes(struct kunit *test)
+/* An expectation consumes the log: the next one sees only newer decisions. */
+static void expectation_consumes_the_log(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 
@@ -189,8 +188,8 @@ static void look_takes(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "");
 }
 
-/* With several areas each decision names its own, unless one is asked for. */
-static void areas_are_told_apart(struct kunit *test)
+/* With several areas each decision names its area, unless only one is asked for. */
+static void decisions_name_their_area(struct kunit *test)
 {
 	struct swap_area *a = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 5 });
@@ -209,8 +208,8 @@ static void areas_are_told_apart(struct kunit *test)
 }
 
 /*
- * The artefact tells besides what there was to decide about. That cuts no run,
- * and no look sees it.
+ * The artefact has notes about rules, areas, lists and faults between the decisions.
+ * They split no run, and no expectation sees them.
  */
 static void artefact_has_notes(struct kunit *test)
 {
@@ -224,7 +223,7 @@ static void artefact_has_notes(struct kunit *test)
 	swap_decision_log(area, SWAP_ALLOC, area->base + 1, 1, 0, false);
 	swap_decision_log(area, SWAP_READ, area->base, 2, 0, false);
 	swap_step(area, SWAP_NO_TARGET);
-	swap_rule(test, "a rule nothing is looked at by");
+	swap_rule(test, "a rule without an expectation");
 	swap_rule(test, "a rule");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0+2 R0:0+2!1");
 	swap_decision_log(area, SWAP_FREE, area->base, 2, 0, false);
@@ -240,8 +239,8 @@ static void artefact_has_notes(struct kunit *test)
 	kvfree(got);
 }
 
-/* Slots by themselves: counted by the kernel, listed where their cluster is. */
-static void slots_by_themselves(struct kunit *test)
+/* Slots without memory: their counts, and the lists of their clusters. */
+static void slots_are_counted_and_listed(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct swap_slot_facts slot;
@@ -264,7 +263,7 @@ static void slots_by_themselves(struct kunit *test)
 	SWAP_EXPECT_LISTS(test, area, "free:1,2,3,0");
 }
 
-/* A slot with nothing but its folio in the cache; bad slots are never usable. */
+/* A slot that only its cached folio holds, and a bad slot. */
 static void cached_and_bad_slots_are_seen(struct kunit *test)
 {
 	static const unsigned long bad[] = { 3, 0 };
@@ -282,15 +281,12 @@ static void cached_and_bad_slots_are_seen(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot.count, 0U);
 }
 
-/* A failed read shows in the log and in the fault; what is read anew is there. */
+/* A failed read shows in the log and in the fault; the next read succeeds. */
 static void failed_read_is_marked(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = user_memory_swapped(test, 1);
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
-	swap_decisions_skip(test);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:0!0x");
@@ -299,8 +295,8 @@ static void failed_read_is_marked(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* The nth request of its kind fails, counted over all, and no other. */
-static void nth_request_fails(struct kunit *test)
+/* Only the nth request of its kind fails. */
+static void only_the_nth_request_fails(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 3);
@@ -318,7 +314,7 @@ static void nth_request_fails(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A held write is under way until it is released; then the data is there. */
+/* A held write reaches the disk when it is released. */
 static void held_write_waits(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -339,15 +335,13 @@ static void held_write_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake_disk_release_one(area->disk));
 }
 
-/* A fault sleeps as long as its read is held. */
+/* A fault sleeps while its read is held. */
 static void held_read_blocks_the_fault(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = user_memory_swapped(test, 1);
 	struct user_fault_thread *fault;
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
 	fault = user_fault_start(mem, 0);
 	KUNIT_EXPECT_TRUE(test, fake_disk_wait_held(area->disk, 1));
@@ -358,7 +352,7 @@ static void held_read_blocks_the_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
 }
 
-/* A slow disk takes its time for each request, one after the other. */
+/* A disk with latency serves one request after the other. */
 static void latency_is_served_in_order(struct kunit *test)
 {
 	static const struct fake_disk_profile slow = { .name = "slow", .latency_us = 2000 };
@@ -399,8 +393,8 @@ static void fixture_see_free(struct fake_disk *disk, unsigned long offset, void 
 	seen->freed = offset;
 }
 
-/* A case may look at each bio, and at each slot as the kernel frees it. */
-static void disk_calls_back(struct kunit *test)
+/* Hooks see each bio, and each slot that the kernel frees. */
+static void hooks_see_bios_and_frees(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
@@ -428,7 +422,7 @@ static const struct fixture_turn fixture_turns[] = { { "first" }, { "again" } };
 
 SWAP_PARAMS(fixture_turn, fixture_turns);
 
-/* Whatever a case does to the world, the next starts from the same state. */
+/* Whatever a case changes, the next one starts from the same state. */
 static void every_case_starts_alike(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, swap_kunit_readahead_hits(), 0);
@@ -442,14 +436,14 @@ static void every_case_starts_alike(struct kunit *test)
 	swap_set_page_cluster(5);
 }
 
-/* What a case leaves on, in use and held is undone, and reads no worse. */
+/* A case may leave areas on, slots in use and bios held; its end undoes them. */
 static void case_may_leave_all_behind(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 4);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 3, NULL), 3U,
-			    "left behind by the turn before");
+			    "left behind by the previous turn");
 	KUNIT_EXPECT_EQ(test, swap_dup_slot(swap_entry_at(area, 0, 1)), 0);
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 2);
@@ -459,10 +453,10 @@ static void case_may_leave_all_behind(struct kunit *test)
 
 static noinline void fixture_warn_once(void)
 {
-	WARN_ONCE(1, "a warning that a case of swap-kunit asked for");
+	WARN_ONCE(1, "a warning that a case of swap-kunit expects");
 }
 
-/* A kernel report can be what a case is after; once-only ones speak anew. */
+/* A case may expect a kernel report; once-only reports are re-armed for each case. */
 static void report_is_expected(struct kunit *test)
 {
 	swap_expect_report(test, "WARNING:");
@@ -474,8 +468,8 @@ static void fixture_warning_work(struct work_struct *work)
 	fixture_warn_once();
 }
 
-/* A worker's report falls into the case that runs meanwhile. */
-static void report_of_a_worker_is_seen(struct kunit *test)
+/* A report from a worker belongs to the case that runs at the time. */
+static void report_from_a_worker_is_seen(struct kunit *test)
 {
 	struct work_struct work;
 
@@ -487,26 +481,26 @@ static void report_of_a_worker_is_seen(struct kunit *test)
 }
 
 static struct kunit_case swap_fixture_cases[] = {
-	KUNIT_CASE_PARAM(area_comes_and_goes, fixture_device_gen_params),
-	KUNIT_CASE(hundred_swapons_leave_nothing),
-	KUNIT_CASE_PARAM(data_goes_out_and_back, fixture_device_gen_params),
-	KUNIT_CASE(log_tells_what_happened),
+	KUNIT_CASE_PARAM(area_is_switched_on_and_off, fixture_device_gen_params),
+	KUNIT_CASE(hundred_swapons_leak_nothing),
+	KUNIT_CASE_PARAM(data_is_read_back, fixture_device_gen_params),
+	KUNIT_CASE(log_holds_what_happened),
 	KUNIT_CASE_PARAM(notation, fixture_notation_gen_params),
-	KUNIT_CASE(look_takes),
-	KUNIT_CASE(areas_are_told_apart),
+	KUNIT_CASE(expectation_consumes_the_log),
+	KUNIT_CASE(decisions_name_their_area),
 	KUNIT_CASE(artefact_has_notes),
-	KUNIT_CASE(slots_by_themselves),
+	KUNIT_CASE(slots_are_counted_and_listed),
 	KUNIT_CASE(cached_and_bad_slots_are_seen),
 	KUNIT_CASE(failed_read_is_marked),
-	KUNIT_CASE(nth_request_fails),
+	KUNIT_CASE(only_the_nth_request_fails),
 	KUNIT_CASE(held_write_waits),
 	KUNIT_CASE(held_read_blocks_the_fault),
 	KUNIT_CASE(latency_is_served_in_order),
-	KUNIT_CASE(disk_calls_back),
+	KUNIT_CASE(hooks_see_bios_and_frees),
 	KUNIT_CASE_PARAM(every_case_starts_alike, fixture_turn_gen_params),
 	KUNIT_CASE_PARAM(case_may_leave_all_behind, fixture_turn_gen_params),
 	KUNIT_CASE_PARAM(report_is_expected, fixture_turn_gen_params),
-	KUNIT_CASE(report_of_a_worker_is_seen),
+	KUNIT_CASE(report_from_a_worker_is_seen),
 	{}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * page_io.c: what is written and read, in which bios, what is counted, and
- * what is left after an error.
+ * page_io.c: what is written and read, how it is split into bios, what is
+ * counted, and what remains after an error.
  */
 #include "swap_fixture.h"
 
@@ -9,7 +9,7 @@ static const struct swap_device io_devices[] = { SWAP_DEVICES_ALL() };
 
 SWAP_PARAMS(io_device, io_devices);
 
-/* The area of this device; what swapon discarded is not looked at. */
+/* An area on the device of this case; the discards of swapon are skipped. */
 static struct swap_area *io_area(struct kunit *test)
 {
 	const struct swap_device *device = swap_param(test);
@@ -25,33 +25,30 @@ static bool io_synchronous(struct swap_area *area)
 	return fake_disk_profile(area->disk)->synchronous;
 }
 
-/* The word a page on the disk is filled with. */
+/* The word that a slot on the disk is filled with. */
 static u64 io_on_disk(struct swap_area *area, unsigned int cluster, unsigned int slot)
 {
 	return *(u64 *)fake_disk_page(area->disk, swap_slot_at(area, cluster, slot));
 }
 
-/*
- * The rule of how a run of slots is cut: up to 32 pages a bio where the kernel
- * merges, else a page a bio.
- */
-static const char *io_cut(struct kunit *test, char op, unsigned int slot, unsigned int nr,
-			  bool merged)
+/* How a run of slots is split: up to 32 pages a bio if the kernel merges, else one. */
+static const char *io_bios(struct kunit *test, char op, unsigned int slot, unsigned int nr,
+			   bool merged)
 {
 	char *text = kunit_kzalloc(test, nr * 12 + 1, GFP_KERNEL);
-	unsigned int piece, len = 0;
+	unsigned int pages, len = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	for (; nr; nr -= piece, slot += piece) {
-		piece = merged ? min(nr, 32U) : 1;
+	for (; nr; nr -= pages, slot += pages) {
+		pages = merged ? min(nr, 32U) : 1;
 		len += sprintf(text + len, "%s%c0:%u", len ? " " : "", op, slot);
-		if (piece > 1)
-			len += sprintf(text + len, "+%u", piece);
+		if (pages > 1)
+			len += sprintf(text + len, "+%u", pages);
 	}
 	return text;
 }
 
-/* What is read back is what was written, and so is what lies on the disk. */
+/* A page reads back what was written to it, and so does its slot on the disk. */
 static void data_read_equals_data_written(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
@@ -66,14 +63,14 @@ static void data_read_equals_data_written(struct kunit *test)
 				    "page %u", page);
 		KUNIT_EXPECT_FALSE(test, user_page_cached(mem, page));
 		KUNIT_EXPECT_EQ_MSG(test, io_on_disk(area, 0, page), mem->value[page],
-				    "rule: a slot on the disk holds its page's data, slot %u",
+				    "rule: a slot on the disk holds the data of its page: slot %u",
 				    page);
 	}
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Page-outs in a row: up to 32 pages a bio; a synchronous device one each. */
-static void writes_are_cut_into_bios(struct kunit *test)
+/* Up to 32 pages of consecutive slots are one bio, except on a synchronous device. */
+static void writes_are_merged_into_bios(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
 	struct user_memory *mem = user_memory_new(test, 70);
@@ -81,12 +78,12 @@ static void writes_are_cut_into_bios(struct kunit *test)
 	user_fill(mem, 0, 70);
 	user_page_out(mem, 0, 70);
 	SWAP_EXPECT_BIOS(test, area->disk, "%s",
-			 io_cut(test, 'W', 0, 70,
-				swap_has(WRITE_BATCHED) && !io_synchronous(area)));
+			 io_bios(test, 'W', 0, 70,
+				 swap_has(WRITE_BATCHED) && !io_synchronous(area)));
 }
 
-/* A bio runs on over the end of a cluster where the slots do. */
-static void write_goes_on_into_next_cluster(struct kunit *test)
+/* A bio crosses the end of a cluster if the slots do. */
+static void write_crosses_clusters(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 8);
@@ -99,7 +96,7 @@ static void write_goes_on_into_next_cluster(struct kunit *test)
 	SWAP_EXPECT_BIOS(test, area->disk, "W0:%u+8", last);
 }
 
-/* Two free slots, a gap, two more, whatever the kernel takes first. */
+/* Bad slots between slots 0, 1 and 4, 5. */
 static const unsigned long io_gap[] = { 2, 3, 0 };
 
 /* A gap between slots ends the bio. */
@@ -111,7 +108,7 @@ static void write_ends_at_a_gap(struct kunit *test)
 
 	user_fill(mem, 0, 4);
 	user_page_out(mem, 0, 4);
-	/* With no whole cluster free, older kernels pass over every other slot. */
+	/* Older kernels skip every other slot if no whole cluster is free. */
 	SWAP_EXPECT_BIOS(test, area->disk, swap_has(WRITE_BATCHED) ? "W0:0+2 W0:4+2" :
 			 swap_has(CLUSTER_ALLOCATOR) ? "W0:0 W0:1 W0:4 W0:5" :
 			 "W0:0 W0:4 W0:6 W0:8");
@@ -125,7 +122,7 @@ static void io_slots_0_and_1_bad(union swap_header *header)
 	header->info.badpages[header->info.nr_badpages++] = swap_cluster_slots() + 1;
 }
 
-/* Slots 0 and 1 on the first device, then those after them on the second. */
+/* Two areas: the first has slots 0 and 1 only, the second lacks those two. */
 static void io_two_areas(struct kunit *test, struct swap_area **a, struct swap_area **b)
 {
 	*a = swap_area_on(test, &(struct swap_area_config){
@@ -135,10 +132,7 @@ static void io_two_areas(struct kunit *test, struct swap_area **a, struct swap_a
 		.swap_flags = SWAP_FLAG_PREFER | 5 });
 }
 
-/*
- * Slots that follow one another, but on another device: another bio, to that
- * device.
- */
+/* Consecutive slots on two devices are two bios, one to each device. */
 static void write_ends_at_another_device(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -147,14 +141,14 @@ static void write_ends_at_another_device(struct kunit *test)
 	io_two_areas(test, &a, &b);
 	user_fill(mem, 0, 4);
 	user_page_out(mem, 0, 4);
-	/* Older kernels pass over every other slot here. */
+	/* Older kernels skip every other slot here. */
 	SWAP_EXPECT_BIOS(test, a->disk, swap_has(WRITE_BATCHED) ? "W0:0+2" :
 			 swap_has(CLUSTER_ALLOCATOR) ? "W0:0 W0:1" : "W0:0");
 	SWAP_EXPECT_BIOS(test, b->disk, swap_has(WRITE_BATCHED) ? "W0:2+2" :
 			 swap_has(CLUSTER_ALLOCATOR) ? "W0:2 W0:3" : "W0:2 W0:4 W0:3");
 }
 
-/* So for reads: two devices in one window are two bios, each to its own. */
+/* The same for reads: a window over two devices is two bios. */
 static void read_ends_at_another_device(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -174,10 +168,10 @@ static void read_ends_at_another_device(struct kunit *test)
 }
 
 /*
- * Reading ahead: one bio for the window where the kernel merges. Where readahead
- * leaves out what waits for no device, a synchronous one has no window.
+ * A readahead window is one bio if the kernel merges. With the synchronous bypass
+ * there is no window on a synchronous device.
  */
-static void reads_are_cut_into_bios(struct kunit *test)
+static void reads_are_merged_into_bios(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
 	struct folio *folio;
@@ -190,10 +184,10 @@ static void reads_are_cut_into_bios(struct kunit *test)
 	folio_put(folio);
 	SWAP_EXPECT_BIOS(test, area->disk, "%s",
 			 io_synchronous(area) && swap_has(SYNC_READAHEAD_BYPASS) ? "R0:5" :
-			 io_cut(test, 'R', 0, 32, swap_has(READ_BATCHED)));
+			 io_bios(test, 'R', 0, 32, swap_has(READ_BATCHED)));
 }
 
-/* A slot of the window that is not in use ends the bio. */
+/* A free slot inside the window ends the bio. */
 static void read_ends_at_a_gap(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -226,7 +220,7 @@ static void io_see_wait(struct fake_disk *disk, const struct fake_bio *bio, void
 	wait->atomic |= bio->atomic;
 }
 
-/* On a synchronous device, and there only, the submitter waits for its bio. */
+/* Only on a synchronous device does the submitter wait for its bio. */
 static void synchronous_device_is_waited_for(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -245,10 +239,13 @@ static void synchronous_device_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, wait.sync, io_synchronous(area), "reads");
 	KUNIT_EXPECT_EQ_MSG(test, wait.async, !io_synchronous(area), "reads");
 	KUNIT_EXPECT_FALSE_MSG(test, wait.atomic,
-			       "rule: no bio is submitted where nothing may sleep");
+			       "rule: no bio is submitted in atomic context");
 }
 
-/* Zero-filled: no bio either way; counted as such, and not as swapped. */
+/*
+ * "mm: count zeromap read and set for swapout and swapin": a zero-filled page
+ * needs no bio and has counters of its own.
+ */
 static void zero_page_needs_no_disk(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
@@ -264,19 +261,19 @@ static void zero_page_needs_no_disk(struct kunit *test)
 	zero_in = swap_vmstat(SWPIN_ZERO);
 	user_swap_out(mem, 0, 2);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWPOUT_ZERO) - zero_out, 2UL,
-			    "rule: a zero page going out counts in SWPOUT_ZERO");
+			    "rule: swap-out of a zero page counts in SWPOUT_ZERO");
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "a zero page reads zero");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWPIN_ZERO) - zero_in, 2UL,
-			    "rule: a zero page coming in counts in SWPIN_ZERO");
+			    "rule: swap-in of a zero page counts in SWPIN_ZERO");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPOUT), out,
-			    "rule: a zero page is not counted as swapped out");
+			    "rule: a zero page does not count in PSWPOUT");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN), in,
-			    "rule: a zero page is not counted as swapped in");
+			    "rule: a zero page does not count in PSWPIN");
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
-/* One word decides, be it the first, the last or any. */
-static void one_word_makes_no_zero_page(struct kunit *test)
+/* One word that is not zero makes a page not zero-filled, wherever it is. */
+static void one_word_makes_a_page_not_zero(struct kunit *test)
 {
 	static const unsigned int words[] = { 0, 1, 255, 510, 511 };
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
@@ -292,12 +289,12 @@ static void one_word_makes_no_zero_page(struct kunit *test)
 		u64 *page = fake_disk_page(area->disk, swap_slot_at(area, 0, i));
 
 		KUNIT_EXPECT_EQ_MSG(test, page[words[i]], 1ULL,
-				    "rule: a page with a word that is not zero is written, word %u",
+				    "rule: a page with a non-zero word is written: word %u",
 				    words[i]);
 	}
 }
 
-/* A zero page between others is left out of their bio. */
+/* A zero page between others ends their bio. */
 static void zero_page_ends_a_bio(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -313,7 +310,7 @@ static void zero_page_ends_a_bio(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* The same slot written again: zeroes or data, the last write counts. */
+/* If a slot is written several times, with zeroes or data, the last write counts. */
 static void zero_mark_follows_the_data(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -327,15 +324,15 @@ static void zero_mark_follows_the_data(struct kunit *test)
 		user_page_out(mem, 0, 1);
 		user_reclaim_cached(mem, 0, 1);
 		KUNIT_EXPECT_EQ_MSG(test, swp_offset(user_entry(mem, 0)), area->base,
-				    "the case needs the same slot each time");
-		/* Read only: the folio keeps its slot. */
+				    "this case needs the same slot each time");
+		/* A read fault: the folio keeps its slot. */
 		user_fault(mem, 0);
 		KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 				      "zeroes or data, the last write counts, %u", i);
 	}
 }
 
-/* Pages read and written are counted, bios too where the kernel counts them. */
+/* Each page that is read or written is counted once. */
 static void pages_are_counted(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
@@ -353,41 +350,37 @@ static void pages_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 8U);
 }
 
-/* A failed read: SIGBUS, no stale data, the slot keeps what it has. */
-static void read_error_is_a_bus_error(struct kunit *test)
+/* A failed read is SIGBUS: nothing is mapped, and the slot keeps its data. */
+static void read_error_is_sigbus(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = user_memory_swapped(test, 1);
 	unsigned long in;
 	vm_fault_t ret;
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
 	in = swap_vmstat(PSWPIN);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
 	ret = user_fault(mem, 0);
 	KUNIT_EXPECT_TRUE_MSG(test, ret & VM_FAULT_SIGBUS,
-			      "rule: a failed read is a bus error, fault returned %x", ret);
+			      "rule: a failed read is SIGBUS; the fault returned %x", ret);
 	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_SWAPPED,
-			    "rule: a page that could not be read is not mapped");
+			    "rule: a page whose read failed is not mapped");
 	if (swap_has(READ_BATCHED))
 		KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN), in,
 				    "rule: a failed read is not counted");
-	/* Once the failed folio is gone the slot is read anew. */
+	/* Without the failed folio, the slot is read again. */
 	user_reclaim_cached(mem, 0, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule: a failed read costs the slot nothing");
+			      "rule: a failed read does not harm the slot");
 }
 
-/* A window that fails takes its target along, and maps none of it. */
+/* If a whole window fails, so does its target, and none of it is mapped. */
 static void failed_window_maps_nothing(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	struct user_memory *mem = user_memory_new(test, 8);
+	struct user_memory *mem = user_memory_swapped(test, 8);
 	unsigned int page;
 
-	user_fill(mem, 0, 8);
-	user_swap_out(mem, 0, 8);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
 	for (page = 0; page < 8; page++)
@@ -396,10 +389,10 @@ static void failed_window_maps_nothing(struct kunit *test)
 	for (page = 0; page < 8; page++)
 		user_reclaim_cached(mem, page, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule: a failed read costs the slot nothing");
+			      "rule: a failed read does not harm the slot");
 }
 
-/* A failed write: the page stays, is still dirty, and goes out once more. */
+/* After a failed write the page stays in memory, dirty, and is written again. */
 static void write_error_keeps_the_page(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
@@ -410,24 +403,27 @@ static void write_error_keeps_the_page(struct kunit *test)
 	user_page_out(mem, 0, 2);
 	user_reclaim_cached(mem, 0, 2);
 	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 0),
-			      "rule: a page that could not be written stays in memory");
+			      "rule: a page whose write failed stays in memory");
 	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 1),
-			      "rule: a page that could not be written stays in memory");
+			      "rule: a page whose write failed stays in memory");
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_OK);
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule: a failed write costs no data");
+			      "rule: a failed write loses no data");
 	SWAP_EXPECT_DECISIONS(test, area, io_synchronous(area) && swap_has(SYNC_SWAPIN_CACHED) ?
 			      "F0:0+2" : "");
 	user_page_out(mem, 0, 2);
 	user_reclaim_cached(mem, 0, 2);
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
-			       "rule: a failed write is tried again");
+			       "rule: a failed write is retried");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Swapoff and a slot that cannot be read: lost, and marked as lost. */
-static void swapoff_marks_what_it_cannot_read(struct kunit *test)
+/*
+ * "mm/swapfile: unuse_pte can map random data if swap read fails": swapoff marks a
+ * page it cannot read as lost.
+ */
+static void swapoff_marks_a_page_it_cannot_read(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
 	struct user_memory *mem = user_memory_new(test, 2);
@@ -437,27 +433,28 @@ static void swapoff_marks_what_it_cannot_read(struct kunit *test)
 	user_swap_out(mem, 0, 1);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "rule: swapoff goes on past a slot it cannot read");
+			    "rule: swapoff continues after a slot it cannot read");
 	KUNIT_ASSERT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_POISON,
-			    "rule: a page that could not be read is marked, not mapped");
+			    "rule: a page whose read failed is marked, not mapped");
 	KUNIT_EXPECT_EQ(test, user_read(mem, 0, &value), -EFAULT);
 }
 
-/* A slot that others still use is not given up because one has read it. */
-static void read_gives_no_used_slot_away(struct kunit *test)
+/*
+ * "mm: fix unexpected zeroed page mapping with zram swap": reading a shared slot
+ * does not free it on the device.
+ */
+static void read_keeps_a_shared_slot(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = user_memory_swapped(test, 1);
 	struct swap_slot_facts slot;
 	swp_entry_t entry;
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
 	entry = user_share_slot(mem, 0);
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_FREE), 0U,
-			    "rule: the disk is not told of a free slot while it has users");
+			    "rule: the device keeps a slot that has references");
 	swap_slot_facts(area, swp_offset(entry), &slot);
 	KUNIT_EXPECT_EQ(test, slot.count, 1U);
 	KUNIT_EXPECT_EQ_MSG(test, io_on_disk(area, 0, 0), mem->value[0],
@@ -467,28 +464,28 @@ static void read_gives_no_used_slot_away(struct kunit *test)
 }
 
 /*
- * A page under write: where the device needs stable pages it is left alone,
- * and the writer gets a copy; else it is changed where it is.
+ * A page under writeback is changed in place, unless the device needs stable
+ * writes: then the writer gets a copy.
  */
-static void page_under_write(struct kunit *test)
+static void stable_page_under_write_is_copied(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
 	bool stable = fake_disk_profile(area->disk)->stable_writes;
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	if (io_synchronous(area))
-		kunit_skip(test, "a synchronous device has nothing under write");
+		kunit_skip(test, "a synchronous device has no pages under writeback");
 	user_write(mem, 0, 0x1111);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
 	user_page_out(mem, 0, 1);
 	KUNIT_ASSERT_EQ(test, fake_disk_held(area->disk), 1U);
 	user_write(mem, 0, 0x2222);
 	KUNIT_EXPECT_EQ_MSG(test, fake_disk_held(area->disk), 1U,
-			    "rule: the writer does not wait");
+			    "rule: a write to a page under writeback does not wait");
 	fake_disk_release(area->disk);
 	KUNIT_EXPECT_EQ_MSG(test, io_on_disk(area, 0, 0), stable || !swap_has(WRITE_IN_PLACE) ?
 			    0x1111ULL : 0x2222ULL,
-			    "rule: a page under write changes only where the device bears it");
+			    "rule: a page under writeback changes in place only if the device allows it");
 	user_page_out(mem, 0, 1);
 	user_reclaim_cached(mem, 0, 1);
 	USER_EXPECT_INTACT(test, mem);
@@ -499,7 +496,7 @@ struct io_warmth {
 	bool workingset;
 };
 
-static const struct io_warmth io_warmths[] = { { "cold" }, { "workingset", true } };
+static const struct io_warmth io_warmths[] = { { "cold" }, { "workingset", .workingset = true } };
 
 SWAP_PARAMS(io_warmth, io_warmths);
 
@@ -509,7 +506,10 @@ static void io_see_stall(struct fake_disk *disk, const struct fake_bio *bio, voi
 		*(bool *)ctx = swap_kunit_in_memstall();
 }
 
-/* Waiting for a page that was in use is a stall on memory; for a cold one not. */
+/*
+ * "mm: page_io: fix psi memory pressure error on cold swapins": reading a page is a
+ * memory stall only if the page was in the workingset.
+ */
 static void stall_is_for_the_workingset(struct kunit *test)
 {
 	const struct io_warmth *warmth = swap_param(test);
@@ -520,7 +520,7 @@ static void stall_is_for_the_workingset(struct kunit *test)
 	user_fill(mem, 0, 1);
 	if (warmth->workingset)
 		user_set_workingset(mem, 0);
-	/* Reclaim itself is to take it out, to remember what it was. */
+	/* Reclaim must take it out, so that the shadow records the workingset. */
 	user_page_out(mem, 0, 1);
 	KUNIT_ASSERT_FALSE(test, user_page_cached(mem, 0));
 	fake_disk_on_bio(area->disk, io_see_stall, &stalled);
@@ -528,30 +528,30 @@ static void stall_is_for_the_workingset(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 	SWAP_REQUIRE_CONFIG(test, CONFIG_PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled, warmth->workingset,
-			    "rule: reading a page counts as a stall where it was in the workingset");
+			    "rule: reading a page is a memory stall only if it was in the workingset");
 }
 
 static struct kunit_case swap_io_cases[] = {
 	KUNIT_CASE_PARAM(data_read_equals_data_written, io_device_gen_params),
-	KUNIT_CASE_PARAM(writes_are_cut_into_bios, io_device_gen_params),
-	KUNIT_CASE(write_goes_on_into_next_cluster),
+	KUNIT_CASE_PARAM(writes_are_merged_into_bios, io_device_gen_params),
+	KUNIT_CASE(write_crosses_clusters),
 	KUNIT_CASE(write_ends_at_a_gap),
 	KUNIT_CASE(write_ends_at_another_device),
-	KUNIT_CASE_PARAM(reads_are_cut_into_bios, io_device_gen_params),
+	KUNIT_CASE_PARAM(reads_are_merged_into_bios, io_device_gen_params),
 	KUNIT_CASE(read_ends_at_a_gap),
 	KUNIT_CASE(read_ends_at_another_device),
 	KUNIT_CASE_PARAM(synchronous_device_is_waited_for, io_device_gen_params),
 	KUNIT_CASE_PARAM(zero_page_needs_no_disk, io_device_gen_params),
-	KUNIT_CASE(one_word_makes_no_zero_page),
+	KUNIT_CASE(one_word_makes_a_page_not_zero),
 	KUNIT_CASE(zero_page_ends_a_bio),
 	KUNIT_CASE(zero_mark_follows_the_data),
 	KUNIT_CASE_PARAM(pages_are_counted, io_device_gen_params),
-	KUNIT_CASE_PARAM(read_error_is_a_bus_error, io_device_gen_params),
+	KUNIT_CASE_PARAM(read_error_is_sigbus, io_device_gen_params),
 	KUNIT_CASE(failed_window_maps_nothing),
 	KUNIT_CASE_PARAM(write_error_keeps_the_page, io_device_gen_params),
-	KUNIT_CASE_PARAM(swapoff_marks_what_it_cannot_read, io_device_gen_params),
-	KUNIT_CASE_PARAM(read_gives_no_used_slot_away, io_device_gen_params),
-	KUNIT_CASE_PARAM(page_under_write, io_device_gen_params),
+	KUNIT_CASE_PARAM(swapoff_marks_a_page_it_cannot_read, io_device_gen_params),
+	KUNIT_CASE_PARAM(read_keeps_a_shared_slot, io_device_gen_params),
+	KUNIT_CASE_PARAM(stable_page_under_write_is_copied, io_device_gen_params),
 	KUNIT_CASE_PARAM(stall_is_for_the_workingset, io_warmth_gen_params),
 	{}
 };
