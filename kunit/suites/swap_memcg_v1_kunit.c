@@ -12,7 +12,8 @@ static struct memory_cgroup *v1_cgroup(struct kunit *test)
 	struct memory_cgroup *cgroup = memory_cgroup_v1(test);
 
 	if (!cgroup)
-		kunit_skip(test, "the version 1 memory controller is not available: CONFIG_MEMCG_V1 is not set, or cgroup2 has the controller");
+		kunit_skip(test,
+			   "the version 1 memory controller is not available: CONFIG_MEMCG_V1 is not set, or cgroup2 has the controller");
 	if (memory_cgroup_read(cgroup, V1_MEMSW) == -ENOENT)
 		kunit_skip(test, "this kernel's memory cgroups do not account swap");
 	return cgroup;

@@ -192,7 +192,7 @@ static void folio_after_a_single_slot_is_aligned(struct kunit *test)
 	/* No other cluster has a free slot. */
 	swap_alloc(test);
 	swap_alloc_order(test, order);
-	swap_rule(test, "order 0 takes a slot of a larger order's cluster, whose next folio is aligned");
+	swap_rule(test, "a folio is aligned after order 0 took a slot of its cluster");
 	SWAP_EXPECT_DECISIONS(test, area, "%s A1:%u %s", taken(test, 1, 0), nr,
 			      taken(test, 1, 2));
 }
@@ -400,7 +400,7 @@ static void one_frag_cluster_is_scanned(struct kunit *test)
 	const char *frag = list_of(test, "frag", order);
 
 	if (case_of(test)->disk->rotational)
-		kunit_skip(test, "rotational devices keep their current cluster when hints are drained");
+		kunit_skip(test, "rotational devices keep their current cluster");
 	fill_clusters(test, order, 3);
 	/* Clusters without room become frag when they are tried, in this order. */
 	swap_free_slot(swap_entry_at(area, 0, 1));
@@ -529,7 +529,7 @@ static void orders_take_turns(struct kunit *test)
 		swap_alloc_order(test, orders[i]);
 	swap_rule(test, "each order continues in its own cluster");
 	SWAP_EXPECT_DECISIONS(test, area,
-		"A0:0^4 A1:0 A2:0^2 A1:1 A0:16^4 A3:0^6 A2:4^2 A1:2 A4:0^8");
+			      "A0:0^4 A1:0 A2:0^2 A1:1 A0:16^4 A3:0^6 A2:4^2 A1:2 A4:0^8");
 }
 
 /*

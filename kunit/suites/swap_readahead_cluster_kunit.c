@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cluster readahead: an aligned block of slots around the one that is wanted.
- * It is for rotational devices, for shmem, and for whoever asks by slot.
+ * Cluster readahead: reads an aligned block of slots around the slot of the
+ * fault. Rotational devices, shmem and swapoff use it.
  */
 #include <linux/mman.h>
 #include <linux/mm.h>
@@ -9,24 +9,25 @@
 #include <linux/swapops.h>
 #include "swap_fixture.h"
 
-/* A slot that no other fault of the case is near to. */
+/* A slot far from that of any other fault. */
 #define FAR_SLOT	100000
 
 /*
- * The window: two pages more than there were hits since the last window,
- * rounded up to a power of two; without hits two pages next to the last fault
- * and else one; at most 1 << page_cluster; never less than half the last window.
+ * The window has two pages more than there were hits since the last window, rounded up to a
+ * power of two. Without hits it has two pages if the fault is next to the last one, else one.
+ * It has at most 1 << page_cluster pages, and at least half of the last window.
  */
 struct window_case {
 	SWAP_PARAM_NAME;
 	int page_cluster;
 	int hits;
-	long step;		/* from the last fault without hits */
-	unsigned int previous;	/* window */
-	unsigned int window;
+	long step;		/* slots from the last fault without hits to this one */
+	unsigned int previous;	/* last window, in pages */
+	unsigned int window;	/* expected, in pages */
 };
 
 static const struct window_case windows[] = {
+	/* name, page_cluster, hits, step, previous, window */
 	{ "no hits, far away",			3, 0, 100, 1, 1 },
 	{ "no hits, next slot",			3, 0, 1, 1, 2 },
 	{ "no hits, slot before",		3, 0, -1, 1, 2 },
@@ -64,12 +65,12 @@ static const struct window_case windows[] = {
 
 SWAP_PARAMS(windows, windows);
 
-/* Make the last fault without hits one at @offset, the last window @window. */
+/* Set the last fault without hits to @offset, and the last window to @window pages. */
 static void last_window_was(unsigned long offset, unsigned int window)
 {
 	swap_kunit_cluster_window(offset);
 	if (window < 4) {
-		/* Two pages where they touch. */
+		/* Two neighbouring faults without hits make a window of two. */
 		if (window == 2)
 			swap_kunit_cluster_window(offset - 1);
 		swap_kunit_cluster_window(offset);
@@ -82,7 +83,7 @@ static void last_window_was(unsigned long offset, unsigned int window)
 	swap_kunit_cluster_window(offset);
 }
 
-static void window_follows_hits_and_nearness(struct kunit *test)
+static void window_depends_on_hits_and_distance(struct kunit *test)
 {
 	const struct window_case *c = swap_param(test);
 	unsigned int window;
@@ -92,25 +93,25 @@ static void window_follows_hits_and_nearness(struct kunit *test)
 	swap_kunit_set_readahead_hits(c->hits);
 	window = swap_kunit_cluster_window(FAR_SLOT + c->step);
 	KUNIT_EXPECT_EQ_MSG(test, window, c->window,
-			    "rule: window from hits, nearness, page_cluster and the last window");
+			    "rule: hits, distance, page_cluster and the last window make the window");
 }
 
-/* Hits are spent by the window they make; page_cluster 0 spends none. */
-static void hits_are_spent_once(struct kunit *test)
+/* A window uses up the hits it is made from; with page_cluster 0 they are kept. */
+static void hits_are_used_once(struct kunit *test)
 {
 	swap_kunit_set_readahead_hits(6);
 	KUNIT_EXPECT_EQ(test, swap_kunit_cluster_window(FAR_SLOT), 8U);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 0,
-			    "rule: a window spends the hits that made it");
+			    "rule: a window uses up its hits");
 	swap_kunit_set_readahead_hits(6);
 	swap_set_page_cluster(0);
 	KUNIT_EXPECT_EQ(test, swap_kunit_cluster_window(FAR_SLOT), 1U);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 6,
-			    "rule: without readahead no hits are spent");
+			    "rule: page_cluster 0 uses up no hits");
 }
 
-/* Nearness is to the last fault that had no hits to judge by. */
-static void faults_with_hits_move_no_mark(struct kunit *test)
+/* The distance is measured from the last fault without hits. */
+static void distance_is_from_the_last_fault_without_hits(struct kunit *test)
 {
 	last_window_was(FAR_SLOT, 1);
 	swap_kunit_set_readahead_hits(1);
@@ -129,11 +130,11 @@ static void faults_with_hits_move_no_mark(struct kunit *test)
 	swap_kunit_set_readahead_hits(1);
 	swap_kunit_cluster_window(FAR_SLOT);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_cluster_window(FAR_SLOT + 901), 2U,
-			    "rule: a fault with hits is no mark for nearness");
+			    "rule: the distance is measured from the last fault without hits");
 }
 
-/* Without hits, windows halve: 8, 4, 2, 1, and stay there. */
-static void windows_shrink_by_half(struct kunit *test)
+/* Without hits each window is half of the last one. */
+static void windows_shrink_by_half_without_hits(struct kunit *test)
 {
 	static const unsigned int expected[] = { 8, 4, 2, 1, 1 };
 	unsigned int i;
@@ -141,7 +142,7 @@ static void windows_shrink_by_half(struct kunit *test)
 	swap_kunit_set_readahead_hits(6);
 	for (i = 0; i < ARRAY_SIZE(expected); i++)
 		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_cluster_window(FAR_SLOT + 100 * i),
-				    expected[i], "rule: readahead does not shrink too fast");
+				    expected[i], "rule: a window is at least half of the last one");
 }
 
 static void free_slots(void *arg)
@@ -152,7 +153,7 @@ static void free_slots(void *arg)
 		swap_free_slot(*entries);
 }
 
-/* Slots of nobody's in use, from the area's first on; freed after the case. */
+/* @nr slots in use, from the area's first on, without an owner; freed after the case. */
 static swp_entry_t *slots_in_use(struct kunit *test, unsigned int nr)
 {
 	swp_entry_t *entries = kunit_kcalloc(test, nr + 1, sizeof(*entries), GFP_KERNEL);
@@ -164,27 +165,36 @@ static swp_entry_t *slots_in_use(struct kunit *test, unsigned int nr)
 	return entries;
 }
 
-/* Read one slot as shmem does, with as many hits as make the window wanted. */
+/* Free a slot before the end of the case. */
+static void free_early(swp_entry_t *slots, unsigned int i)
+{
+	swap_free_slot(slots[i]);
+	for (; slots[i].val; i++)
+		slots[i] = slots[i + 1];
+}
+
+/* Read one slot as shmem does, with the hits that make a window of @window pages. */
 static void read_slot(struct kunit *test, swp_entry_t entry, unsigned int window)
 {
 	struct folio *folio;
 
 	swap_kunit_set_readahead_hits(window - 2);
 	folio = swap_read_slot(swap_area_of(test, entry), entry);
-	KUNIT_EXPECT_NOT_NULL_MSG(test, folio, "the slot that is asked for is read");
+	KUNIT_EXPECT_NOT_NULL_MSG(test, folio, "rule: the requested slot is read");
 	if (folio)
 		folio_put(folio);
 }
 
-/* The window is the aligned block of its size that has the slot. */
+/* The window is the aligned block of its size around the slot. */
 struct block_case {
 	SWAP_PARAM_NAME;
 	unsigned int slot;
-	unsigned int window;
+	unsigned int window;	/* pages */
 	const char *reads;
 };
 
 static const struct block_case blocks[] = {
+	/* name, slot, window, reads */
 	{ "4 pages, first",	20, 4, "R0:20+4!20" },
 	{ "4 pages, second",	21, 4, "R0:20+4!21" },
 	{ "4 pages, last",	23, 4, "R0:20+4!23" },
@@ -210,7 +220,7 @@ static void window_is_an_aligned_block(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, c->reads);
 }
 
-/* Two neighbouring slots, each read by its own: no hits, but near: 2 pages. */
+/* Without hits, a read next to the last one reads two pages. */
 static void next_slot_reads_two(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -225,23 +235,19 @@ static void next_slot_reads_two(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:42+2!42");
 }
 
-/* Slots that are unused are left out; the rest of the window is read. */
-static void unused_slots_are_not_read(struct kunit *test)
+/* Free slots of a window are skipped, the others are read. */
+static void free_slots_are_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
-	swap_dup_slot(slots[18]);	/* the one the end of the case frees */
-	swap_free_slot(slots[18]);
-	swap_free_slot(slots[18]);
+	free_early(slots, 18);
 	swap_decisions_skip(test);
-	read_slot(test, slots[20], 8);
+	read_slot(test, swap_entry_at(area, 0, 20), 8);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16+2 R0:19+5!20");
-	slots[18] = slots[23];
-	slots[23].val = 0;
 }
 
-/* Slots past the last that is in use: nothing is read ahead there. */
+/* Nothing is read past the last slot in use. */
 static void nothing_is_read_beyond_use(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -255,13 +261,13 @@ static const unsigned long two_bad_slots[] = { 17, 18, 0 };
 static const struct swap_area_config ssd_with_bad_slots = {
 	.disk = &FAKE_DISK_SSD, .clusters = 1, .bad_slots = two_bad_slots };
 
-/* With a cluster that is not whole older kernels take every other slot, then the rest. */
+/* Older kernels take every other slot of a cluster with bad slots first, then the rest. */
 static unsigned int slots_up_to_30(void)
 {
 	return swap_has(CLUSTER_ALLOCATOR) ? 30 : swap_cluster_slots() / 2 + 30;
 }
 
-/* Bad slots are no swapped-out pages: they are not read. */
+/* Bad slots are not read. */
 static void bad_slots_are_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &ssd_with_bad_slots);
@@ -270,25 +276,25 @@ static void bad_slots_are_not_read(struct kunit *test)
 	unsigned int i;
 
 	slots_in_use(test, slots_up_to_30());
-	read_slot(test, swap_entry_at(area, 0, 20), 8);	/* slot 20: two are bad before it */
+	read_slot(test, swap_entry_at(area, 0, 20), 8);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16 R0:19+5!20");
 	for (i = 0; i < 2; i++) {
 		unsigned long slot = swap_slot_at(area, 0, two_bad_slots[i]);
 
 		swap_slot_facts(area, slot, &facts);
 		KUNIT_EXPECT_TRUE_MSG(test, facts.bad && !facts.cached,
-				      "rule: readahead leaves a bad slot as it is, and out of the swap cache");
+				      "rule: readahead does not add a bad slot to the swap cache");
 		if (facts.bad)
 			continue;
-		/* The area is to be fit for swapoff all the same. */
+		/* Otherwise swapoff would fail too. */
 		swap_reclaim_cached(swap_entry_at(area, 0, two_bad_slots[i]));
 		swap_kunit_set_bad(area->si, slot);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, 5UL,
-			    "rule: readahead leaves a bad slot as it is, and out of the swap cache");
+			    "rule: readahead does not add a bad slot to the swap cache");
 }
 
-/* No folio is allocated for a bad slot only to be dropped. */
+/* No folio is allocated for a bad slot. */
 static void bad_slots_take_no_memory(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &ssd_with_bad_slots);
@@ -299,12 +305,12 @@ static void bad_slots_take_no_memory(struct kunit *test)
 	swap_kunit_set_readahead_hits(6);
 	folio = swap_read_slot(area, swap_entry_at(area, 0, 20));
 	KUNIT_EXPECT_NULL(test, folio);
-	/* Once each for 16 and 19 to 23, and once more for the target. */
+	/* One each for 16 and 19 to 23, and a second one for the target. */
 	KUNIT_EXPECT_EQ_MSG(test, swap_failed(SWAP_FAIL_SWAPIN_ALLOC), 7U,
 			    "rule: readahead allocates no folio for a bad slot");
 }
 
-/* What the swap cache has already is not read again. */
+/* Slots in the swap cache are not read again. */
 static void cached_slots_are_not_read_again(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -319,12 +325,12 @@ static void cached_slots_are_not_read_again(struct kunit *test)
 	folio = swap_cached_folio(slots[19]);
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	KUNIT_EXPECT_FALSE_MSG(test, folio_test_readahead(folio),
-			       "rule: only what readahead read is marked as read ahead");
+			       "rule: only folios that readahead read are marked");
 	folio_put(folio);
 }
 
-/* A slot only the swap cache has is not read either. */
-static void slots_in_cache_alone_are_not_read(struct kunit *test)
+/* Nor are slots that only the swap cache refers to. */
+static void slots_only_in_the_cache_are_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 18);
@@ -336,8 +342,8 @@ static void slots_in_cache_alone_are_not_read(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16+2!16");
 }
 
-/* The whole window is there already: nothing is read. */
-static void cached_target_reads_nothing(struct kunit *test)
+/* If the whole window is in the swap cache, nothing is read. */
+static void cached_window_reads_nothing(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
@@ -361,7 +367,7 @@ static void header_slot_is_not_read(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:1+7!3");
 }
 
-/* The window ends where the device does. */
+/* The window ends with the device. */
 static void window_ends_with_the_device(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
@@ -372,8 +378,8 @@ static void window_ends_with_the_device(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16+5!18");
 }
 
-/* A window may reach over clusters, also into one where nothing is in use. */
-static void window_reaches_over_clusters(struct kunit *test)
+/* A window may span clusters, and extend into one without slots in use. */
+static void window_may_span_clusters(struct kunit *test)
 {
 	unsigned int cluster = swap_cluster_slots();
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
@@ -387,10 +393,7 @@ static void window_reaches_over_clusters(struct kunit *test)
 			      first % cluster + 4);
 }
 
-/*
- * Neighbours are marked as read ahead and counted; the one that was asked for
- * is neither.
- */
+/* Neighbours get the readahead mark and count in swap_ra; the requested page does not. */
 static void neighbours_are_marked_and_counted(struct kunit *test)
 {
 	unsigned long ra = swap_vmstat(SWAP_RA), i;
@@ -404,16 +407,16 @@ static void neighbours_are_marked_and_counted(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_NULL(test, folio);
 		KUNIT_EXPECT_EQ_MSG(test, folio_test_readahead(folio), i != 20,
-				    "rule: neighbours carry the readahead mark, the target not: slot %lu",
+				    "rule: neighbours get the readahead mark, the target does not: slot %lu",
 				    i);
 		folio_put(folio);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, 7UL,
-			    "rule: swap_ra counts the neighbours read");
+			    "rule: swap_ra counts the neighbours that are read");
 }
 
-/* Nothing is read ahead, and counted so, where the window is one page. */
-static void single_reads_are_not_counted(struct kunit *test)
+/* A window of one page reads nothing ahead and counts nothing. */
+static void window_of_one_counts_nothing(struct kunit *test)
 {
 	unsigned long ra = swap_vmstat(SWAP_RA);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -423,29 +426,17 @@ static void single_reads_are_not_counted(struct kunit *test)
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:20!20");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, 0UL,
-			    "rule: swap_ra counts the neighbours read");
-}
-
-/* Memory swapped out to an area, page for slot. */
-static struct user_memory *swapped_memory(struct kunit *test, unsigned int pages)
-{
-	struct user_memory *mem = user_memory_new(test, pages);
-
-	user_fill(mem, 0, pages);
-	user_swap_out(mem, 0, pages);
-	swap_decisions_skip(test);
-	return mem;
+			    "rule: swap_ra counts the neighbours that are read");
 }
 
 /*
- * A whole story on a rotational device: one page far from anywhere; its
- * neighbour, two; a hit for the page read ahead, which makes four of the next;
- * three hits, which make eight.
+ * A sequence of faults on a rotational device: the first reads one page, its neighbour two;
+ * one hit makes a window of four, three hits make one of eight.
  */
-static void faults_on_rotational_devices(struct kunit *test)
+static void window_grows_with_hits_on_a_rotational_device(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
-	struct user_memory *mem = swapped_memory(test, 64);
+	struct user_memory *mem = user_memory_swapped(test, 64);
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
 
 	user_fault(mem, 41);
@@ -466,8 +457,8 @@ static void faults_on_rotational_devices(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:56+8!59");
 }
 
-/* A hit takes the mark away and counts once. */
-static void a_hit_counts_once(struct kunit *test)
+/* A hit clears the readahead mark, so it counts once. */
+static void hit_counts_once(struct kunit *test)
 {
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
 	struct user_memory *mem;
@@ -475,14 +466,14 @@ static void a_hit_counts_once(struct kunit *test)
 	struct folio *folio;
 
 	swap_area_on(test, &SWAP_AREA_HDD_1);
-	mem = swapped_memory(test, 16);
-	entry = user_share_slot(mem, 9);	/* keeps the folio's slot beyond the fault */
+	mem = user_memory_swapped(test, 16);
+	entry = user_share_slot(mem, 9);	/* keeps the slot in use */
 	swap_kunit_set_readahead_hits(6);
 	user_fault(mem, 10);
 	KUNIT_EXPECT_EQ(test, swap_kunit_readahead_hits(), 0);
 	user_fault(mem, 9);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 1,
-			    "rule: a fault on a page read ahead is a hit");
+			    "rule: a fault on a page that was read ahead is a hit");
 	KUNIT_EXPECT_EQ(test, swap_vmstat(SWAP_RA_HIT) - hit, 1UL);
 	folio = swap_cached_folio(entry);
 	KUNIT_ASSERT_NOT_NULL(test, folio);
@@ -492,7 +483,7 @@ static void a_hit_counts_once(struct kunit *test)
 	swap_free_slot(entry);
 }
 
-/* The fault that read a page is no hit, nor one on a page that was written back. */
+/* A fault is not a hit on the page that it read itself, nor on a page that was never read. */
 static void pages_not_read_ahead_are_no_hits(struct kunit *test)
 {
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
@@ -507,11 +498,11 @@ static void pages_not_read_ahead_are_no_hits(struct kunit *test)
 	user_fault(mem, 1);
 	user_fault(mem, 1);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA_HIT) - hit, 0UL,
-			    "rule: only pages read ahead make hits");
+			    "rule: only pages that were read ahead make hits");
 	KUNIT_EXPECT_EQ(test, swap_kunit_readahead_hits(), 0);
 }
 
-/* Shmem reads by slot on every device that waits for its reads, and hits count for all. */
+/* Shmem always uses cluster readahead, and its hits are global. */
 static void shmem_reads_by_slot(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -529,107 +520,105 @@ static void shmem_reads_by_slot(struct kunit *test)
 	user_fault(mem, 20);
 	SWAP_EXPECT_DECISIONS(test, area, "F0:20");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 1,
-			    "rule: hits without a mapping count for everybody");
+			    "rule: hits of cluster readahead are global");
 	KUNIT_EXPECT_EQ(test, swap_vmstat(SWAP_RA_HIT) - hit, 1UL);
 }
 
-/* No memory for a neighbour: it is left out. None for the target: the fault says so. */
-static void neighbours_without_memory_are_left_out(struct kunit *test)
+struct lack {
+	SWAP_PARAM_NAME;
+	enum swap_fail_point point;
+};
+
+static const struct lack lacks[] = {
+	{ "folio", SWAP_FAIL_SWAPIN_ALLOC },
+	{ "charge", SWAP_FAIL_SWAPIN_CHARGE },
+};
+
+SWAP_PARAMS(lacks, lacks);
+
+/* A neighbour without a folio, or whose folio cannot be charged, is skipped and does not change. */
+static void neighbour_without_memory_is_skipped(struct kunit *test)
 {
+	const struct lack *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
+	struct swap_slot_facts facts;
 
-	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1);
+	if (c->point == SWAP_FAIL_SWAPIN_CHARGE)
+		SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
+	swap_fail(test, c->point, 3, 1);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16+2 R0:19+5!20");
+	swap_slot_facts(area, swap_slot_at(area, 0, 18), &facts);
+	KUNIT_EXPECT_FALSE_MSG(test, facts.cached,
+			       "rule: a slot that readahead skips is not in the swap cache");
+	KUNIT_EXPECT_EQ(test, facts.count, 1U);
 }
 
+/* A target without memory fails the fault. */
 static void target_without_memory_fails_the_fault(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
-	struct user_memory *mem = swapped_memory(test, 4);
+	struct user_memory *mem = user_memory_swapped(test, 4);
 
 	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 2) & VM_FAULT_ERROR, VM_FAULT_OOM,
-			    "rule: no memory to read into is an out-of-memory fault");
+			    "rule: a fault without memory to read into returns VM_FAULT_OOM");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 2), USER_PAGE_SWAPPED);
 	KUNIT_EXPECT_EQ(test, user_fault(mem, 2) & VM_FAULT_ERROR, 0U);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:2!2");
 }
 
-/* A neighbour over its group's limit is left out, and is as it was before. */
-static void neighbours_over_the_limit_are_left_out(struct kunit *test)
+static void free_slot_18(void *slots)
 {
-	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	swp_entry_t *slots = slots_in_use(test, 24);
-	struct swap_slot_facts facts;
-
-	SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
-	swap_fail(test, SWAP_FAIL_SWAPIN_CHARGE, 3, 1);
-	read_slot(test, slots[20], 8);
-	SWAP_EXPECT_DECISIONS(test, area, "R0:16+2 R0:19+5!20");
-	swap_slot_facts(area, swap_slot_at(area, 0, 18), &facts);
-	KUNIT_EXPECT_FALSE_MSG(test, facts.cached,
-			       "rule: a folio that could not be charged leaves the swap cache");
-	KUNIT_EXPECT_EQ(test, facts.count, 1U);
+	free_early(slots, 18);
 }
 
-static void free_slot_meanwhile(void *ctx)
-{
-	swap_free_slot(*(swp_entry_t *)ctx);
-}
-
-/* A slot freed while its folio is allocated is not read. */
-static void slot_freed_meanwhile_is_not_read(struct kunit *test)
+/* A slot that is freed while its folio is allocated is not read. */
+static void slot_freed_during_allocation_is_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
-	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1, free_slot_meanwhile, &slots[18]);
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1, free_slot_18, slots);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(READ_BATCHED) ?
 			      "F0:18 R0:16+2 R0:19+5!20" : "R0:16+2 F0:18 R0:19+5!20");
-	slots[18] = slots[23];
-	slots[23].val = 0;
 }
 
-static struct swap_area *race_area;
-static swp_entry_t race_slot;
-
-static void read_slot_meanwhile(void *ctx)
+static void read_slot_18(void *area)
 {
 	struct folio *folio;
 
 	swap_set_page_cluster(0);
-	folio = swap_read_slot(race_area, race_slot);
+	folio = swap_read_slot(area, swap_entry_at(area, 0, 18));
 	if (folio)
 		folio_put(folio);
 }
 
-/* A slot somebody else reads while its folio is allocated is read once. */
-static void slot_read_meanwhile_is_read_once(struct kunit *test)
+/* A slot that another task reads while its folio is allocated is read once. */
+static void slot_read_during_allocation_is_read_once(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
-	race_area = area;
-	race_slot = slots[18];
-	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1, read_slot_meanwhile, NULL);
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1, read_slot_18, area);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(READ_BATCHED) ?
 			      "R0:18!18 R0:16+2 R0:19+5" : "R0:16+2 R0:18!18 R0:19+5");
 }
 
-/* vm.page-cluster takes 0 to 31; everything else leaves it as it was. */
+/* vm.page-cluster accepts 0 to 31; any other value is refused. */
 struct page_cluster_case {
 	SWAP_PARAM_NAME;
-	int err;
-	const char *then;
-	unsigned int window;	/* with 100 hits */
+	int err;		/* of writing the name */
+	const char *then;	/* value read afterwards */
+	unsigned int window;	/* pages, with 100 hits */
 };
 
 static const struct page_cluster_case page_clusters[] = {
+	/* name, err, then, window */
 	{ "0", 0, "0", 1 },
 	{ "1", 0, "1", 2 },
 	{ "2", 0, "2", 4 },
@@ -660,25 +649,25 @@ static void page_cluster_has_bounds(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, value, c->then);
 	swap_kunit_set_readahead_hits(100);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_cluster_window(FAR_SLOT), c->window,
-			    "rule: a window is 1 << page_cluster pages at most");
+			    "rule: a window has at most 1 << page_cluster pages");
 }
 
-/* WILLNEED reads what is named, no more, as nobody's readahead. */
-struct willneed_case {
+/* MADV_WILLNEED reads the given range and no more, and is not readahead. */
+struct memory_kind {
 	SWAP_PARAM_NAME;
 	bool shmem;
 };
 
-static const struct willneed_case willneeds[] = {
-	{ "anonymous", false },
-	{ "shmem", true },
+static const struct memory_kind willneeds[] = {
+	{ "anonymous", .shmem = false },
+	{ "shmem", .shmem = true },
 };
 
 SWAP_PARAMS(willneeds, willneeds);
 
 static void willneed_reads_what_is_named(struct kunit *test)
 {
-	const struct willneed_case *c = swap_param(test);
+	const struct memory_kind *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = c->shmem ? user_memory_shmem(test, 16) :
 					     user_memory_new(test, 16);
@@ -693,40 +682,39 @@ static void willneed_reads_what_is_named(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, user_page_cached(mem, 4));
 	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 3));
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 5) & VM_FAULT_MAJOR, 0U,
-			    "rule: what was asked for ahead need not be waited for");
+			    "rule: a fault does not wait for a page that MADV_WILLNEED read");
 	KUNIT_EXPECT_EQ(test, swap_vmstat(SWAP_RA) - ra, 0UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA_HIT) - hit, 0UL,
-			    "rule: only what readahead guessed makes hits");
+			    "rule: a page that MADV_WILLNEED read makes no hit");
 }
 
 static struct kunit_case swap_readahead_cluster_cases[] = {
-	KUNIT_CASE_PARAM(window_follows_hits_and_nearness, windows_gen_params),
-	KUNIT_CASE(hits_are_spent_once),
-	KUNIT_CASE(faults_with_hits_move_no_mark),
-	KUNIT_CASE(windows_shrink_by_half),
+	KUNIT_CASE_PARAM(window_depends_on_hits_and_distance, windows_gen_params),
+	KUNIT_CASE(hits_are_used_once),
+	KUNIT_CASE(distance_is_from_the_last_fault_without_hits),
+	KUNIT_CASE(windows_shrink_by_half_without_hits),
 	KUNIT_CASE_PARAM(window_is_an_aligned_block, blocks_gen_params),
 	KUNIT_CASE(next_slot_reads_two),
-	KUNIT_CASE(unused_slots_are_not_read),
+	KUNIT_CASE(free_slots_are_not_read),
 	KUNIT_CASE(nothing_is_read_beyond_use),
 	KUNIT_CASE(bad_slots_are_not_read),
 	KUNIT_CASE(bad_slots_take_no_memory),
 	KUNIT_CASE(cached_slots_are_not_read_again),
-	KUNIT_CASE(slots_in_cache_alone_are_not_read),
-	KUNIT_CASE(cached_target_reads_nothing),
+	KUNIT_CASE(slots_only_in_the_cache_are_not_read),
+	KUNIT_CASE(cached_window_reads_nothing),
 	KUNIT_CASE(header_slot_is_not_read),
 	KUNIT_CASE(window_ends_with_the_device),
-	KUNIT_CASE(window_reaches_over_clusters),
+	KUNIT_CASE(window_may_span_clusters),
 	KUNIT_CASE(neighbours_are_marked_and_counted),
-	KUNIT_CASE(single_reads_are_not_counted),
-	KUNIT_CASE(faults_on_rotational_devices),
-	KUNIT_CASE(a_hit_counts_once),
+	KUNIT_CASE(window_of_one_counts_nothing),
+	KUNIT_CASE(window_grows_with_hits_on_a_rotational_device),
+	KUNIT_CASE(hit_counts_once),
 	KUNIT_CASE(pages_not_read_ahead_are_no_hits),
 	KUNIT_CASE(shmem_reads_by_slot),
-	KUNIT_CASE(neighbours_without_memory_are_left_out),
+	KUNIT_CASE_PARAM(neighbour_without_memory_is_skipped, lacks_gen_params),
 	KUNIT_CASE(target_without_memory_fails_the_fault),
-	KUNIT_CASE(neighbours_over_the_limit_are_left_out),
-	KUNIT_CASE(slot_freed_meanwhile_is_not_read),
-	KUNIT_CASE(slot_read_meanwhile_is_read_once),
+	KUNIT_CASE(slot_freed_during_allocation_is_not_read),
+	KUNIT_CASE(slot_read_during_allocation_is_read_once),
 	KUNIT_CASE_PARAM(page_cluster_has_bounds, page_clusters_gen_params),
 	KUNIT_CASE_PARAM(willneed_reads_what_is_named, willneeds_gen_params),
 	{}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * VMA readahead: the pages around a fault in its own mapping, wherever their
- * slots are. It is for anonymous memory as long as no area is rotational.
+ * VMA readahead: reads the pages around a fault in its mapping, wherever their
+ * slots are. Anonymous memory uses it as long as no area is rotational.
  */
 #include <linux/ctype.h>
 #include <linux/mm.h>
@@ -9,31 +9,29 @@
 #include <linux/swapops.h>
 #include "swap_fixture.h"
 
-static const struct swap_area_config ssd_first = {
-	.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 10 };
-
 /*
- * The size of the window: as in cluster readahead, but from what this mapping
- * remembers, and 32 pages at most. Its place: ahead of a fault next to the last
- * one, behind a fault before the last one, else around it with the larger half
- * behind; cut at the edges of the mapping and of the page table.
+ * The window is as large as in cluster readahead, but hits and last window are those of the
+ * mapping, and it has at most 32 pages. It is ahead of a fault next to the last one, behind a
+ * fault before the last one, else around the fault with the larger half behind. It is cut at the
+ * edges of the mapping and of the page table.
  */
-#define NEVER	-1L		/* the mapping was not faulted yet */
-#define PAGES	600		/* of the mapping: past the end of a page table */
+#define NEVER	-1L		/* the mapping had no fault yet */
+#define PAGES	600		/* of the mapping: more than a page table */
 
 struct window_case {
 	SWAP_PARAM_NAME;
 	int page_cluster;
-	long last;		/* page faulted before */
-	unsigned int last_window;
+	long last;		/* page of the last fault */
+	unsigned int last_window; /* pages */
 	unsigned int hits;	/* since then */
-	unsigned int page;
-	unsigned int window;
-	unsigned int start;	/* pages of the mapping */
-	unsigned int end;
+	unsigned int page;	/* of the fault */
+	unsigned int window;	/* expected, in pages */
+	unsigned int start;	/* first page of the window */
+	unsigned int end;	/* page after its last one */
 };
 
 static const struct window_case windows[] = {
+	/* name, page_cluster, last, last_window, hits, page, window, start, end */
 	{ "first fault",			3, NEVER, 0, 0, 100, 8, 97, 105 },
 	{ "first fault, page_cluster 5",	5, NEVER, 0, 0, 100, 8, 97, 105 },
 	{ "first fault, page_cluster 2",	2, NEVER, 0, 0, 100, 4, 99, 103 },
@@ -76,7 +74,7 @@ static const struct window_case windows[] = {
 
 SWAP_PARAMS(windows, windows);
 
-static void window_follows_the_mapping(struct kunit *test)
+static void window_depends_on_the_mapping(struct kunit *test)
 {
 	const struct window_case *c = swap_param(test);
 	struct user_memory *mem = user_memory_new(test, PAGES);
@@ -91,26 +89,27 @@ static void window_follows_the_mapping(struct kunit *test)
 	window = swap_kunit_vma_window(vma, mem->start + (unsigned long)c->page * PAGE_SIZE,
 				       &start, &end);
 	KUNIT_EXPECT_EQ_MSG(test, window, c->window,
-			    "rule: window from the mapping's hits, nearness and last window");
+			    "rule: hits, distance and last window of the mapping make the window");
 	if (c->window == 1)
 		return;
 	KUNIT_EXPECT_EQ_MSG(test, (long)(start - mem->start) >> PAGE_SHIFT, (long)c->start,
-			    "rule: where the window starts");
+			    "rule: direction of the faults, mapping and page table decide where the window starts");
 	KUNIT_EXPECT_EQ_MSG(test, (long)(end - mem->start) >> PAGE_SHIFT, (long)c->end,
-			    "rule: where the window ends");
+			    "rule: direction of the faults, mapping and page table decide where the window ends");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_vma_hits(vma), 0U,
-			    "rule: a window spends the hits that made it");
+			    "rule: a window uses up its hits");
 }
 
-/* A mapping at address 0: the window does not reach below it. */
+/* In a mapping at address 0, the window does not start below it. */
 struct address0_case {
 	SWAP_PARAM_NAME;
-	unsigned int page;
-	unsigned int end;
+	unsigned int page;	/* of the fault */
+	unsigned int end;	/* of the window */
 	const char *reads;
 };
 
 static const struct address0_case address0[] = {
+	/* name, page, end, reads */
 	{ "page 0", 0, 5, "R0:0+5!0" },
 	{ "page 1", 1, 6, "R0:0+6!1" },
 	{ "page 2", 2, 7, "R0:0+7!2" },
@@ -119,7 +118,7 @@ static const struct address0_case address0[] = {
 
 SWAP_PARAMS(address0, address0);
 
-/* And three hits since: eight pages around the next fault. */
+/* With three hits since, the next window is eight pages around the fault. */
 static void last_fault_far_away(struct user_memory *mem)
 {
 	swap_kunit_set_vma_history(user_vma(mem), 15 * PAGE_SIZE, 1, 3);
@@ -135,24 +134,16 @@ static void window_starts_at_address_0(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_vma_window(user_vma(mem), addr, &start, &end), 8U);
 	KUNIT_ASSERT_EQ_MSG(test, start, 0UL, "rule: no window below address 0");
 	KUNIT_EXPECT_TRUE_MSG(test, start <= addr && addr < end && end - start <= 8 * PAGE_SIZE,
-			      "rule: the window holds the fault and is no larger than it may be");
+			      "rule: the window contains the fault and has at most eight pages");
 	KUNIT_EXPECT_EQ(test, end, c->end * PAGE_SIZE);
 }
 
-/* Memory swapped out page for slot, from the area's first slot on. */
+/* Swap all of a memory out: page n takes slot n. */
 static void swap_all(struct kunit *test, struct user_memory *mem)
 {
 	user_fill(mem, 0, mem->pages);
 	user_swap_out(mem, 0, mem->pages);
 	swap_decisions_skip(test);
-}
-
-static struct user_memory *swapped_memory(struct kunit *test, unsigned int pages)
-{
-	struct user_memory *mem = user_memory_new(test, pages);
-
-	swap_all(test, mem);
-	return mem;
 }
 
 static void reads_start_at_address_0(struct kunit *test)
@@ -162,7 +153,7 @@ static void reads_start_at_address_0(struct kunit *test)
 	unsigned long start = ~0UL, end = 0;
 	struct user_memory *mem = user_memory_at(test, 0, 16);
 
-	/* A window below it would have the kernel read before the page table. */
+	/* With a window below 0, the fault would read before the page table. */
 	last_fault_far_away(mem);
 	swap_kunit_vma_window(user_vma(mem), c->page * PAGE_SIZE, &start, &end);
 	KUNIT_ASSERT_EQ_MSG(test, start, 0UL, "rule: no window below address 0");
@@ -176,12 +167,13 @@ static void reads_start_at_address_0(struct kunit *test)
 struct edge_case {
 	SWAP_PARAM_NAME;
 	unsigned int pages;	/* of the mapping */
-	unsigned long skip;	/* pages of a page table before it */
-	unsigned int page;
+	unsigned long skip;	/* pages of the page table before it */
+	unsigned int page;	/* of the fault */
 	const char *reads;
 };
 
 static const struct edge_case edges[] = {
+	/* name, pages, skip, page, reads */
 	{ "inside", 16, 0, 8, "R0:5+8!8" },
 	{ "mapping starts", 16, 0, 1, "R0:0+6!1" },
 	{ "mapping ends", 16, 0, 14, "R0:11+5!14" },
@@ -205,13 +197,13 @@ static void reads_stop_at_edges(struct kunit *test)
 }
 
 /*
- * A whole story: eight pages of a first fault; far away, half of that and half
- * again; then the page before.
+ * A sequence of scattered faults: the first window has eight pages, each later one half of the
+ * last, and a fault before the last one reads backwards.
  */
-static void faults_here_and_there(struct kunit *test)
+static void scattered_faults_shrink_the_window(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 128);
+	struct user_memory *mem = user_memory_swapped(test, 128);
 
 	user_fault(mem, 101);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:98+8!101");
@@ -225,11 +217,11 @@ static void faults_here_and_there(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:5!5");
 }
 
-/* Page after page: what was read ahead is hit, and the next window lies ahead. */
-static void faults_forwards(struct kunit *test)
+/* Sequential faults hit what was read ahead, and the next window is ahead of them. */
+static void forward_faults_read_ahead(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 64);
+	struct user_memory *mem = user_memory_swapped(test, 64);
 	unsigned int page;
 
 	for (page = 0; page < 5; page++)
@@ -242,11 +234,11 @@ static void faults_forwards(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:13+8!13");
 }
 
-/* Page before page: the window lies behind. */
-static void faults_backwards(struct kunit *test)
+/* Backward faults read behind. */
+static void backward_faults_read_behind(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 64);
+	struct user_memory *mem = user_memory_swapped(test, 64);
 	unsigned int page;
 
 	for (page = 40; page > 36; page--)
@@ -259,7 +251,7 @@ static void faults_backwards(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:21+8!28");
 }
 
-/* Memory swapped out last page first: the last page has the first slot. */
+/* Memory swapped out from its last page to its first: the last page has the first slot. */
 static struct user_memory *reversed_memory(struct kunit *test, unsigned int pages)
 {
 	struct user_memory *mem = user_memory_new(test, pages);
@@ -272,7 +264,7 @@ static struct user_memory *reversed_memory(struct kunit *test, unsigned int page
 	return mem;
 }
 
-/* By address, whatever the slots. */
+/* The window goes by address, whatever the order of the slots. */
 static void reads_go_by_address(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -283,8 +275,8 @@ static void reads_go_by_address(struct kunit *test)
 			      "R0:15 R0:14 R0:13 R0:12!12 R0:11 R0:10 R0:9 R0:8");
 }
 
-/* Pages that were never there, or are there, are left out. */
-static void pages_not_swapped_are_left_out(struct kunit *test)
+/* Pages that are present or were never touched are skipped. */
+static void pages_not_swapped_are_skipped(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 16);
@@ -294,18 +286,18 @@ static void pages_not_swapped_are_left_out(struct kunit *test)
 	user_swap_out(mem, 0, 4);
 	user_swap_out(mem, 6, 10);
 	swap_decisions_skip(test);
-	/* Page 4 is there, page 5 never was; pages from 6 on have slots from 4 on. */
+	/* Page 4 is present, page 5 was never touched; pages from 6 on have slots from 4 on. */
 	swap_kunit_set_vma_history(user_vma(mem), 0, 0, 0);
 	user_fault(mem, 6);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:3+6!4");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 5), USER_PAGE_NONE);
 }
 
-/* What the swap cache has already is not read again, nor marked. */
+/* Pages in the swap cache are neither read again nor marked. */
 static void cached_pages_are_not_read_again(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 16);
+	struct user_memory *mem = user_memory_swapped(test, 16);
 	struct folio *folio = swap_read_slot(area, user_entry(mem, 8));
 	unsigned long ra = swap_vmstat(SWAP_RA);
 
@@ -317,22 +309,22 @@ static void cached_pages_are_not_read_again(struct kunit *test)
 	folio = swap_cached_folio(user_entry(mem, 8));
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	KUNIT_EXPECT_FALSE_MSG(test, folio_test_readahead(folio),
-			       "rule: only what readahead read is marked as read ahead");
+			       "rule: only folios that readahead read are marked");
 	folio_put(folio);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, 6UL,
-			    "rule: swap_ra counts the neighbours read");
+			    "rule: swap_ra counts the neighbours that are read");
 }
 
-/* Neighbours carry the mark and are counted; a hit takes both into account, once. */
-static void marks_are_set_and_hit(struct kunit *test)
+/* Neighbours get the readahead mark and count in swap_ra; the first fault on one is a hit. */
+static void neighbours_are_marked_and_hit(struct kunit *test)
 {
 	unsigned long ra = swap_vmstat(SWAP_RA), hit = swap_vmstat(SWAP_RA_HIT);
 	struct user_memory *mem;
 	unsigned int page;
 
 	swap_area_on(test, &SWAP_AREA_SSD_1);
-	mem = swapped_memory(test, 16);
-	user_share_slot(mem, 7);	/* keeps the slot beyond the fault */
+	mem = user_memory_swapped(test, 16);
+	user_share_slot(mem, 7);	/* keeps the slot in use */
 	user_share_slot(mem, 8);
 	for (page = 4; page < 12; page++) {
 		swp_entry_t entry = user_entry(mem, page);
@@ -344,32 +336,32 @@ static void marks_are_set_and_hit(struct kunit *test)
 					  swap_area_of(test, user_entry(mem, 4)), 0, page));
 		KUNIT_ASSERT_NOT_NULL(test, folio);
 		KUNIT_EXPECT_EQ_MSG(test, folio_test_readahead(folio), page != 7,
-				    "rule: neighbours carry the readahead mark, the target not: page %u",
+				    "rule: neighbours get the readahead mark, the target does not: page %u",
 				    page);
 		folio_put(folio);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, 7UL,
-			    "rule: swap_ra counts the neighbours read");
+			    "rule: swap_ra counts the neighbours that are read");
 	KUNIT_EXPECT_EQ(test, swap_kunit_vma_hits(user_vma(mem)), 0U);
 	user_fault(mem, 8);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_vma_hits(user_vma(mem)), 1U,
-			    "rule: a fault on a page read ahead is a hit of its mapping");
+			    "rule: a fault on a page that was read ahead is a hit of its mapping");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 0,
-			    "rule: a mapping's hits are its own");
+			    "rule: hits of VMA readahead are not global");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA_HIT) - hit, 1UL,
-			    "rule: swap_ra_hit counts faults on pages read ahead");
+			    "rule: swap_ra_hit counts faults on pages that were read ahead");
 	swap_free_slot(swap_entry_at(swap_area_of(test, user_entry(mem, 4)), 0, 7));
 	swap_free_slot(swap_entry_at(swap_area_of(test, user_entry(mem, 4)), 0, 8));
 }
 
-/* A mapping remembers 63 hits, not more. */
+/* A mapping counts up to 63 hits. */
 static void hits_have_a_ceiling(struct kunit *test)
 {
 	struct vm_area_struct *vma;
 	struct user_memory *mem;
 
 	swap_area_on(test, &SWAP_AREA_SSD_1);
-	mem = swapped_memory(test, 16);
+	mem = user_memory_swapped(test, 16);
 	vma = user_vma(mem);
 	user_fault(mem, 7);
 	swap_kunit_set_vma_history(vma, mem->start + 7 * PAGE_SIZE, 8, 62);
@@ -377,25 +369,25 @@ static void hits_have_a_ceiling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_vma_hits(vma), 63U);
 	user_fault(mem, 9);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_vma_hits(vma), 63U,
-			    "rule: hits stop at their ceiling");
+			    "rule: a mapping counts up to 63 hits");
 }
 
-/* A fault the swap cache serves is the mapping's last fault, too. */
+/* A fault served by the swap cache is remembered as the last one, too. */
 static void cached_faults_are_remembered(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 64);
+	struct user_memory *mem = user_memory_swapped(test, 64);
 
 	user_fault(mem, 20);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:17+8!20");
 	user_fault(mem, 24);
 	SWAP_EXPECT_DECISIONS(test, area, "");
-	/* One hit: four pages; next to the last fault: ahead. */
+	/* One hit makes four pages; next to the last fault, the window is ahead. */
 	user_fault(mem, 25);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:25+4!25");
 }
 
-/* While any area is rotational, everybody reads by slot. */
+/* While any area is rotational, all faults use cluster readahead. */
 static void rotational_device_turns_it_off(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -405,32 +397,33 @@ static void rotational_device_turns_it_off(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, swap_kunit_use_vma_readahead());
 	disk = swap_area_on(test, &SWAP_AREA_HDD_1);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_use_vma_readahead(),
-			       "rule: no VMA readahead while an area is rotational");
+			       "rule: VMA readahead is off while an area is rotational");
 	swap_kunit_set_readahead_hits(6);
 	user_fault(mem, 3);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:8+8!12");
-	/* A hit counts for all then, not for the mapping. */
+	/* Its hits are global, not those of the mapping. */
 	user_fault(mem, 4);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 1,
-			    "rule: hits of cluster readahead count for everybody");
+			    "rule: hits of cluster readahead are global");
 	KUNIT_EXPECT_EQ(test, swap_kunit_vma_hits(user_vma(mem)), 0U);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(disk), 0);
 	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_use_vma_readahead(),
-			      "rule: VMA readahead again once no area is rotational");
+			      "rule: VMA readahead is on again once no area is rotational");
 	user_fault(mem, 11);
 	SWAP_EXPECT_DECISIONS(test, area,
 			      "R0:7 R0:6 R0:5 R0:4!4 R0:3 R0:2 R0:1 R0:0");
 }
 
-/* vma_ra_enabled takes what is a yes or a no; all else leaves it as it was. */
+/* vma_ra_enabled accepts a boolean; any other value is refused. */
 struct enabled_case {
 	SWAP_PARAM_NAME;	/* what is written */
-	bool before;
-	int err;
-	bool after;
+	bool before;		/* enabled before the write */
+	int err;		/* of the write */
+	bool after;		/* enabled after it */
 };
 
 static const struct enabled_case enabled[] = {
+	/* name, before, err, after */
 	{ "0", true, 0, false },
 	{ "1", false, 0, true },
 	{ "n", true, 0, false },
@@ -449,7 +442,7 @@ static void sysfs_turns_it_off_and_on(struct kunit *test)
 	const struct enabled_case *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = reversed_memory(test, 16);
-	/* Older kernels know numbers only. */
+	/* Older kernels accept numbers only. */
 	bool known = swap_has(VMA_RA_ANY_BOOL) || isdigit(c->name[0]);
 	bool after = known ? c->after : c->before;
 	char value[16];
@@ -465,44 +458,44 @@ static void sysfs_turns_it_off_and_on(struct kunit *test)
 			      "R0:8+8!12");
 }
 
-/* Even pages on the first area, odd pages on one that came later. */
-static struct user_memory *memory_on_two(struct kunit *test, const struct swap_area_config *later,
-					 unsigned int pages, struct swap_area **second)
+/* Even pages on a first area, odd pages on a second one. */
+static struct user_memory *memory_on_two(struct kunit *test, struct swap_area **second)
 {
-	struct user_memory *mem = user_memory_new(test, pages);
+	struct user_memory *mem = user_memory_new(test, 8);
 	unsigned int page;
 
 	swap_area_on(test, &SWAP_AREA_SSD_1);
-	user_fill(mem, 0, pages);
-	for (page = 0; page < pages; page += 2)
+	user_fill(mem, 0, 8);
+	for (page = 0; page < 8; page += 2)
 		user_swap_out(mem, page, 1);
-	*second = swap_area_on(test, later);
-	swap_kunit_drain_hints();	/* of the first */
-	for (page = 1; page < pages; page += 2)
+	*second = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 10 });
+	swap_kunit_drain_hints();	/* they point to the first area */
+	for (page = 1; page < 8; page += 2)
 		user_swap_out(mem, page, 1);
 	swap_decisions_skip(test);
 	return mem;
 }
 
-/* A window may hold slots of several devices: each is read where it is. */
+/* A window may have slots of several devices. */
 static void window_over_two_devices(struct kunit *test)
 {
 	struct swap_area *second;
-	struct user_memory *mem = memory_on_two(test, &ssd_first, 8, &second);
+	struct user_memory *mem = memory_on_two(test, &second);
 
 	user_fault(mem, 3);
 	SWAP_EXPECT_DECISIONS(test, NULL,
 			      "a/R0:0 b/R0:0 a/R0:1 b/R0:1!1 a/R0:2 b/R0:2 a/R0:3 b/R0:3");
 }
 
-/* A device that swapoff has closed is left out of other devices' windows. */
-static void closed_device_is_left_out(struct kunit *test)
+/* Slots of a device that swapoff has closed are skipped. */
+static void closed_device_is_skipped(struct kunit *test)
 {
 	struct swap_area *second;
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, AREA_USERS);
-	mem = memory_on_two(test, &ssd_first, 8, &second);
+	mem = memory_on_two(test, &second);
 	swap_kunit_kill_users(second->si);
 	user_fault(mem, 2);
 	SWAP_EXPECT_DECISIONS(test, NULL, "a/R0:0+4!1");
@@ -520,7 +513,7 @@ static void count_pins(void *ctx)
 		pins[nr_pins++] = swap_kunit_users(ctx);
 }
 
-/* Another device's slot is read with that device pinned. */
+/* The device of a neighbour is pinned while its slot is read. */
 static void neighbours_device_is_pinned(struct kunit *test)
 {
 	struct swap_area *second;
@@ -528,7 +521,7 @@ static void neighbours_device_is_pinned(struct kunit *test)
 	unsigned int i;
 
 	SWAP_REQUIRE(test, READAHEAD_PINS);
-	mem = memory_on_two(test, &ssd_first, 8, &second);
+	mem = memory_on_two(test, &second);
 	nr_pins = 0;
 	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL, count_pins, second->si);
 	user_fault(mem, 2);
@@ -538,14 +531,14 @@ static void neighbours_device_is_pinned(struct kunit *test)
 				    "rule: a neighbour's device is pinned while its slot is read: page %u",
 				    i);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_users(second->si), 0UL,
-			    "rule: no pin is left after readahead");
+			    "rule: readahead unpins the device");
 }
 
-/* A neighbour without memory is left out. */
-static void neighbour_without_memory_is_left_out(struct kunit *test)
+/* A neighbour without memory is skipped. */
+static void neighbour_without_memory_is_skipped(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = swapped_memory(test, 16);
+	struct user_memory *mem = user_memory_swapped(test, 16);
 
 	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 3, 1);
 	KUNIT_EXPECT_EQ(test, user_fault(mem, 8) & VM_FAULT_ERROR, 0U);
@@ -553,25 +546,25 @@ static void neighbour_without_memory_is_left_out(struct kunit *test)
 }
 
 static struct kunit_case swap_readahead_vma_cases[] = {
-	KUNIT_CASE_PARAM(window_follows_the_mapping, windows_gen_params),
+	KUNIT_CASE_PARAM(window_depends_on_the_mapping, windows_gen_params),
 	KUNIT_CASE_PARAM(window_starts_at_address_0, address0_gen_params),
 	KUNIT_CASE_PARAM(reads_start_at_address_0, address0_gen_params),
 	KUNIT_CASE_PARAM(reads_stop_at_edges, edges_gen_params),
-	KUNIT_CASE(faults_here_and_there),
-	KUNIT_CASE(faults_forwards),
-	KUNIT_CASE(faults_backwards),
+	KUNIT_CASE(scattered_faults_shrink_the_window),
+	KUNIT_CASE(forward_faults_read_ahead),
+	KUNIT_CASE(backward_faults_read_behind),
 	KUNIT_CASE(reads_go_by_address),
-	KUNIT_CASE(pages_not_swapped_are_left_out),
+	KUNIT_CASE(pages_not_swapped_are_skipped),
 	KUNIT_CASE(cached_pages_are_not_read_again),
-	KUNIT_CASE(marks_are_set_and_hit),
+	KUNIT_CASE(neighbours_are_marked_and_hit),
 	KUNIT_CASE(hits_have_a_ceiling),
 	KUNIT_CASE(cached_faults_are_remembered),
 	KUNIT_CASE(rotational_device_turns_it_off),
 	KUNIT_CASE_PARAM(sysfs_turns_it_off_and_on, enabled_gen_params),
 	KUNIT_CASE(window_over_two_devices),
-	KUNIT_CASE(closed_device_is_left_out),
+	KUNIT_CASE(closed_device_is_skipped),
 	KUNIT_CASE(neighbours_device_is_pinned),
-	KUNIT_CASE(neighbour_without_memory_is_left_out),
+	KUNIT_CASE(neighbour_without_memory_is_skipped),
 	{}
 };
 
