@@ -27,6 +27,8 @@ static void pool_takes_pages(struct kunit *test)
 	user_swap_out(mem, 0, 4);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 A0:1 S0:1 A0:2 S0:2 A0:3 S0:3");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
+	KUNIT_EXPECT_EQ_MSG(test, !swap_kunit_zswap_pool_pages(), swap_has(ZSWAP_SAME_FILLED),
+			    "rule: pages of one repeated word take no memory, where zswap knows them");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPOUT) - out, swap_has(ZSWAP_COUNTED) ? 4UL : 0,
 			    "rule: each page stored counts once in ZSWPOUT");
 	USER_EXPECT_INTACT(test, mem);
