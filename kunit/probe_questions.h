@@ -9,9 +9,6 @@ int probe(struct folio *folio) { return folio_alloc_swap(folio); }
 PROBE(FOLIO_ALLOC_SWAP_ENTRY)	/* swp_entry_t folio_alloc_swap(folio), else get_swap_page(page) */
 swp_entry_t probe(struct folio *folio) { return folio_alloc_swap(folio); }
 
-PROBE(ADD_TO_SWAP)		/* bool add_to_swap(folio) */
-int probe(void *folio) { return add_to_swap(folio); }
-
 PROBE(FOLIO_DUP_SWAP)		/* counts go up by folio, else swap_duplicate(entry) */
 int probe(struct folio *folio) { return folio_dup_swap(folio, NULL); }
 
@@ -59,9 +56,6 @@ void probe(struct folio *folio) { free_folio_and_swap_cache(folio); }
 PROBE(SWAP_TABLE)		/* clusters carry their slots' state, else si->swap_map */
 void *probe(struct swap_cluster_info *ci) { return (void *)ci->table; }
 
-PROBE(SWAP_MAP)
-unsigned char *probe(struct swap_info_struct *si) { return si->swap_map; }
-
 PROBE(SWAP_CLUSTER_LISTS)	/* allocator with lists of clusters by order */
 struct list_head *probe(struct swap_info_struct *si) { return &si->frag_clusters[0]; }
 
@@ -86,9 +80,6 @@ long probe(struct swap_info_struct *si) { return atomic_long_read(&si->inuse_pag
 
 PROBE(SWAP_USERS_REF)		/* faults pin the device by a reference */
 struct percpu_ref *probe(struct swap_info_struct *si) { return &si->users; }
-
-PROBE(SWAP_IO_CTX)		/* reads are batched in a context of the caller's */
-void probe(struct swap_io_ctx *ctx, struct folio *folio) { swap_read_folio(ctx, folio); }
 
 PROBE(SCOPED_WITH_INIT_FS)	/* kthreads have an empty fs */
 void probe(void) { scoped_with_init_fs() { barrier(); } }
@@ -126,9 +117,6 @@ void *probe(const struct block_device_operations *fops) { return (void *)fops->r
 
 PROBE(SWAPFILE_MAXIMUM_SIZE)
 unsigned long probe(void) { return swapfile_maximum_size; }
-
-PROBE(VMA_RA_ENABLED)
-bool probe(void) { return READ_ONCE(enable_vma_readahead); }
 
 PROBE(KUNIT_PARAM)		/* cases may have parameters, and be skipped */
 const void *probe(struct kunit *test) { return test->param_value; }

@@ -63,8 +63,7 @@ struct swap_info_struct *swap_kunit_info(int type)
  */
 struct swap_info_struct *swap_kunit_type_info(int type)
 {
-	/* As it is called in this kernel. */
-#if SWAP_MECHANISM_TYPE_TO_INFO
+#if SWAP_API_SWAP_TYPE_TO_INFO
 	return swap_type_to_info(type);
 #else
 	return swap_type_to_swap_info(type);

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
+import re
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -57,7 +60,7 @@ class Presence(Scratch):
         self.assertEqual({name for name, mark in marks.items() if mark == "yes"},
                          {"CLUSTER_ALLOCATOR", "NONFULL_FIRST"})
         self.assertEqual(marks["SLOT_CACHE"], "-")
-        self.assertIn("nonfull clusters before free ones", done.output)
+        self.assertIn("nonfull clusters come before free ones", done.output)
         self.assertFalse((self.tree / "mm/kunit").exists())
 
     def test_json(self) -> None:
@@ -86,6 +89,7 @@ class Presence(Scratch):
             self.skipTest("no kernel 7.x was fetched on this machine")
         kernel = NEWEST[0].kernel()
         for policy, changed in {"congestion": {"CONGESTION_CHECK": True}, "free-first": {"NONFULL_FIRST": False},
+                                "pivot-count": {"ZSWAP_SWAPIN_COUNT": False, "ZSWAP_PIVOT_COUNT": True},
                                 "sync-bypass": {"SYNC_READAHEAD_DEFERRED": True, "SYNC_READAHEAD_BYPASS": True},
                                 "congestion,free-first,sync-bypass": {
                                     "CONGESTION_CHECK": True, "NONFULL_FIRST": False,
@@ -111,7 +115,7 @@ class Presence(Scratch):
         with self.known(s7=["NONFULL_FIRST", "SLOT_CACHE"]):
             leaves = presence.missing_leaves(self.fetched)
         self.assertEqual([(leaf.name, leaf.status) for leaf in leaves], [("mechanism.SLOT_CACHE", "failed")])
-        self.assertIn("the probe does not find it in Linux 7.3.4: slot cache", leaves[0].text[0])
+        self.assertIn("the probe does not find it in Linux 7.3.4: each CPU allocates", leaves[0].text[0])
         with self.known(s7=["NONFULL_FIRST"]):
             self.assertEqual(presence.missing_leaves(self.fetched), [])
 
@@ -153,6 +157,35 @@ class Presence(Scratch):
         for series, names in listed.items():
             self.assertTrue(names, series)
             self.assertLessEqual(set(names), known, series)
+
+
+class Used(unittest.TestCase):
+    """What the probe finds out, C reads."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Import what Kbuild runs, from kunit/."""
+        with mock.patch.object(sys, "path", [str(REPO / "kunit"), *sys.path]):
+            cls.probe = importlib.import_module("probe")
+        cls.mechanisms = cls.probe.mechanisms
+
+    def code(self, *directories: str) -> str:
+        """The C code of directories of the repository, without comments."""
+        paths = [path for name in directories for path in sorted((REPO / name).rglob("*.[ch]"))]
+        return "\n".join(self.mechanisms.code_of(path) for path in paths)
+
+    def test_c_reads_every_answer(self) -> None:
+        code = self.code("mm", "kunit")
+        names = [f"SWAP_API_{name}" for name in [*self.probe.questions(), *self.probe.STATICS]]
+        unread = [name for name in names if not re.search(rf"\b{name}\b", code)]
+        self.assertEqual(unread, [], "C reads no answer to these questions of the probe: delete them")
+
+    def test_a_suite_reads_every_mechanism(self) -> None:
+        """Suites assert what differs with it; fixture/ levels the slot cache out for all of them."""
+        code = self.code("kunit/suites", "kunit/fixture")
+        read = set(re.findall(r"\b(?:swap_has\(|SWAP_REQUIRE\(\w+, |SWAP_MECHANISM_)(\w+)", code))
+        unread = [entry.name for entry in self.mechanisms.MECHANISMS if entry.name not in read]
+        self.assertEqual(unread, [], "no suite asserts what these mechanisms decide: delete them, or assert it")
 
 
 if __name__ == "__main__":

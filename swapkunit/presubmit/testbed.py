@@ -16,7 +16,7 @@ from typing import Iterator
 
 from ..build import build
 from .. import sandbox as boxes
-from ..run import session as sessions
+from ..run import mechanisms, session as sessions
 from ..base.commands import Watch
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, no_room, write_whole
@@ -29,7 +29,6 @@ PRISTINE_OF = "pristine-of"  # which base that is
 UNHEARD = "unheard"         # there while a build's messages are not kept yet
 OWNER = "series"            # whose build directory it is now
 NOBODY = "nobody"           # it is being copied
-MECHANISM = re.compile(r"^#define SWAP_MECHANISM_(\w+) 1$", re.M)
 BOOT = "list"               # the stage in which a kernel boots for the first time
 LINES, FEW = 38, 7          # of a console: from a panic on, at its end
 WRAPPED = re.compile(rf"In file included from {build.OWN}mm/\w+\.c:\d+[:,]$")    # in every message about a file of mm
@@ -186,7 +185,7 @@ class Bench:
                 raise KeyboardInterrupt
             report = sessions.make_report(session, run)
         return Tested(True, compiler_lines(session), leaves(report), report.closing_line(), run.decisions,
-                      mechanisms(session), built_of(session, touched), session.stages.seconds,
+                      mechanisms.built_into(session.layout.build), built_of(session, touched), session.stages.seconds,
                       limit_of(session.sandbox), run.reports)
 
     # -- whose build directory ----------------------------------------------
@@ -271,14 +270,6 @@ def why_not(session: Session, error: SwapKunitError) -> list[str]:
 def leaves(report: Report) -> dict[str, Leaf]:
     """All results by name; the text is kept of those that failed."""
     return {leaf.name: leaf if leaf.status == FAIL else replace(leaf, text=[]) for leaf in report.leaves}
-
-
-def mechanisms(session: Session) -> list[str]:
-    """The mechanisms the probe found in the tree as built."""
-    try:
-        return MECHANISM.findall((session.layout.build / "mm/swap_api.h").read_text(errors="replace"))
-    except OSError:
-        return []
 
 
 def built_of(session: Session, touched: list[str]) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which mechanisms a kernel has, as kunit/probe.py finds them in its source.
+"""Which mechanisms a kernel has, as kunit/mechanisms.py finds them in its source.
 
 configs/kernels.toml lists those that a kernel of a known series must have. One
 missing fails a run: the suites would assert another rule, or skip, and stay green.
@@ -11,7 +11,7 @@ import contextlib
 import json
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ..base import commands
@@ -22,7 +22,8 @@ from ..base.kernel import Kernel, examine
 from ..base.layout import POLICIES, REPO
 from .results import FAIL, Leaf
 
-PROBE = REPO / "kunit" / "probe.py"
+PROBE = REPO / "kunit" / "mechanisms.py"
+BUILT = "mm/swap_mechanisms.json"   # in a build directory, for the tree as it was built
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Mechanism:
 def find(kernel: Kernel, policies: list[str] | None = None) -> list[Mechanism]:
     """What the probe finds in kernel, which need not be built. Raises SwapKunitError."""
     entries = ask_probe(kernel)
-    before = {entry["name"]: entry["there"] for entry in entries}
+    before = {entry.name: entry.there for entry in entries}
     if policies:
         with tempfile.TemporaryDirectory(prefix="swap-kunit-") as name:
             steps = [step for policy in policies for step in patches.steps_of(policy, POLICIES)]
@@ -63,19 +64,32 @@ def find(kernel: Kernel, policies: list[str] | None = None) -> list[Mechanism]:
     unknown = set(wanted) - before.keys()
     if unknown:
         raise SwapKunitError(f"cannot tell whether Linux {kernel.version} has {', '.join(sorted(unknown))}: "
-                             "configs/kernels.toml wants it and kunit/probe.py does not know it; "
+                             "configs/kernels.toml wants it and kunit/mechanisms.py does not know it; "
                              "put one of them right")
-    return [Mechanism(entry["name"], entry["there"], entry["meaning"], entry["name"] in wanted,
-                      entry["there"] != before[entry["name"]]) for entry in entries]
+    return [replace(entry, wanted=entry.name in wanted, by_policy=entry.there != before[entry.name])
+            for entry in entries]
 
 
-def ask_probe(kernel: Kernel, *options: str | Path) -> list[dict]:
-    """The probe's list of mechanisms. Raises SwapKunitError."""
-    command = [sys.executable, PROBE, "--srctree", kernel.path, "--presence", *options]
+def built_into(build: Path) -> list[str]:
+    """The names of what the probe found when it was run in this build; none where it did not get so far."""
+    try:
+        return [entry.name for entry in parse((build / BUILT).read_text(errors="replace")) if entry.there]
+    except (OSError, ValueError, TypeError):     # a patch under test may have written it
+        return []
+
+
+def parse(text: str) -> list[Mechanism]:
+    """Mechanisms as kunit/mechanisms.py writes them. Raises ValueError or TypeError."""
+    return [Mechanism(**entry) for entry in json.loads(text)]
+
+
+def ask_probe(kernel: Kernel, *options: str | Path) -> list[Mechanism]:
+    """What kunit/mechanisms.py finds in a kernel. Raises SwapKunitError."""
+    command = [sys.executable, PROBE, "--srctree", kernel.path, *options]
     done = commands.run(command, env=commands.kernel_environment())
     try:
-        return json.loads(done.output)
-    except ValueError:
+        return parse(done.output)
+    except (ValueError, TypeError):
         print(commands.tail(done.output), file=sys.stderr)
         raise SwapKunitError(f"cannot tell which mechanisms Linux {kernel.version} has: {PROBE} failed as "
                              "shown above; put it right") from None
@@ -88,7 +102,7 @@ def missing_leaves(kernel: Kernel) -> list[Leaf]:
     return [Leaf(f"mechanism.{entry.name}", FAIL, [
         f"failed: the probe does not find it in Linux {kernel.version}: {entry.meaning}",
         "configs/kernels.toml says that this series has it: take it out there where the kernel has",
-        "dropped it, or teach kunit/probe.py its new name"]) for entry in find(kernel) if entry.missing]
+        "dropped it, or teach kunit/mechanisms.py its new name"]) for entry in find(kernel) if entry.missing]
 
 
 # -- the verb ----------------------------------------------------------------
