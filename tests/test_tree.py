@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.layout import REPO, WRAPPED
 from swapkunit.build.overlay import Overlay, SyncResult, check_tree_path, real_name
 
 from .support import Scratch, age, age_directories, fingerprint, git, make_kernel, write
@@ -130,6 +131,12 @@ class Laying(OverlayCase):
     def test_real_names(self) -> None:
         self.assertEqual([real_name(name) for name in ("swapfile.c", "Makefile", "Kconfig")],
                          ["swapfile_real.c", "Makefile.real", "Kconfig.real"])
+
+    def test_every_c_file_of_mm_is_a_wrapper_of_its_namesake(self) -> None:
+        """Build, coverage and the kernel's Makefile take their lists of wrapped files from this."""
+        self.assertIn("swapfile.c", WRAPPED)
+        for name in WRAPPED:
+            self.assertIn(f'#include "{real_name(name)}"\n', (REPO / "mm" / name).read_text())
 
 
 class Untouched(OverlayCase):

@@ -21,6 +21,8 @@ LITTLE = 1 << 20        # bytes: a disk that has no more is full
 REPO = Path(__file__).resolve().parents[2]
 CONFIGS = REPO / "configs"
 POLICIES = REPO / "mm" / "policies"
+# The kernel's files that this project wraps: each .c file of mm/ here has its namesake's name.
+WRAPPED = tuple(sorted(path.name for path in (REPO / "mm").glob("*.c")))
 
 
 def cache_dir() -> Path:

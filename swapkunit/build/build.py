@@ -20,7 +20,7 @@ from ..base import commands, toolchain
 from . import fragments
 from ..base.errors import SwapKunitError, UntestableKernel
 from .fragments import KunitConfig
-from ..base.layout import LITTLE, REPO, Layout, disk_free, full_disk, no_room
+from ..base.layout import LITTLE, REPO, WRAPPED, Layout, disk_free, full_disk, no_room
 from .overlay import OWN_DIR, STALE, real_name
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
@@ -33,7 +33,7 @@ MESSAGE = re.compile(r": (warning|(fatal )?error): ")
 MAKE_ITSELF = re.compile(r"^make(\[\d+\])?: \*\*\* (?!\[.*\] (Error|Terminated)|Waiting for)")
 ERROR = re.compile(r": (fatal )?error: ")
 SOURCE = re.compile(r"\.\./((?:[\w-]+/)*[\w-]+?)(_real)?(\.[ch])(?=:)")
-WRAPPED = ("swapfile.c", "swap_state.c", "page_io.c", "zswap.c")
+OPTIONAL = {"swap_slots.c"}     # wrapped files that not every kernel has
 OWN_FAULT = "swap-kunit's own code does not build with this kernel"
 OWN = "swap-kunit/"        # before the names of this project's files, where compilers speak of both
 BEFORE_MESSAGE = re.compile(r"^In file included from |: In function ")
@@ -227,9 +227,9 @@ def not_ours(why: str) -> UntestableKernel:
 
 
 def check_wrapped(layout: Layout) -> None:
-    """Raise UntestableKernel where one of the kernel's files is not there that ours include."""
+    """Raise UntestableKernel if the kernel lacks a file that a wrapper includes."""
     for name in WRAPPED:
-        if not (layout.tree / "mm" / real_name(name)).exists():
+        if name not in OPTIONAL and not (layout.tree / "mm" / real_name(name)).exists():
             raise not_ours(f"it includes mm/{name}, which is not there")
 
 

@@ -377,19 +377,9 @@ def real_name(name: str) -> str:
 
 
 def own_mm_files(ours: Path, has: Callable[[str], bool]) -> dict[str, Path]:
-    """The files of repo mm/ to lay; a wrapper of a file this kernel has not is left out."""
-    if not ours.is_dir():
-        return {}
-    chosen = {}
-    for path in sorted(ours.iterdir()):
-        if not path.is_file() or path.name.startswith("."):
-            continue
-        if path.suffix == ".c" and not has(path.name):
-            include = re.compile(rf'^\s*#\s*include\s+"{re.escape(real_name(path.name))}"', re.M)
-            if include.search(path.read_text(errors="replace")):
-                continue
-        chosen[path.name] = path
-    return chosen
+    """The files of repo mm/ to lay: all but the wrappers (*.c) of files that this kernel does not have."""
+    return {path.name: path for path in sorted(ours.glob("[!.]*"))
+            if path.is_file() and (path.suffix != ".c" or has(path.name))}
 
 
 def add_own(links: dict[str, str], own: dict[str, Path]) -> None:

@@ -20,9 +20,9 @@ from typing import Iterable
 
 from ..base import commands
 from ..base.errors import SwapKunitError
+from ..base.layout import WRAPPED
 
-WATCHED = ("mm/swap_state.c", "mm/swapfile.c", "mm/page_io.c", "mm/swap.h", "mm/swap_table.h",
-           "mm/zswap.c", "mm/swap_slots.c")
+WATCHED = (*(f"mm/{name}" for name in WRAPPED), "mm/swap.h", "mm/swap_table.h")
 BOOT = "boot"       # the directory of what ran before the first case
 # The kernel's own file is compiled as mm/NAME_real.c and mapped back to mm/NAME.c; gcc older
 # than 12 leaves the name as it is in the notes.
