@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which slot an allocation gets, and what becomes of the clusters; order 0.
+ * Which slot an allocation gets, and which lists the clusters are on; order 0.
  */
-#include <linux/mm.h>
 #include "swap_fixture.h"
-
-struct alloc_profile {
-	SWAP_PARAM_NAME;
-	const struct fake_disk_profile *disk;
-	int swap_flags;
-};
 
 #define DISCARD_PAGES	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES)
 
-static const struct alloc_profile profiles[] = {
-	{ .name = "zram", .disk = &FAKE_DISK_ZRAM },
-	{ .name = "ssd", .disk = &FAKE_DISK_SSD },
-	{ .name = "ssd+discard", .disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = DISCARD_PAGES },
-	{ .name = "hdd", .disk = &FAKE_DISK_HDD },
-	{ .name = "stable writes", .disk = &FAKE_DISK_STABLE },
+static const struct swap_device profiles[] = {
+	SWAP_DEVICES_PLAIN(),
+	SWAP_DEVICE("ssd+discard", FAKE_DISK_SSD_DISCARD, .swap_flags = DISCARD_PAGES),
+	SWAP_DEVICE("stable writes", FAKE_DISK_STABLE),
 };
 
 SWAP_PARAMS(profile, profiles);
 
-static const struct alloc_profile *profile_of(struct kunit *test)
+static const struct swap_area_config *profile_of(struct kunit *test)
 {
-	return swap_param(test);
+	const struct swap_device *device = swap_param(test);
+
+	return &device->area;
 }
 
-/* An area on the case's profile. */
 static struct swap_area *area_on(struct kunit *test, struct swap_area_config config)
 {
 	config.disk = profile_of(test)->disk;
@@ -36,6 +28,7 @@ static struct swap_area *area_on(struct kunit *test, struct swap_area_config con
 	return swap_area_on(test, &config);
 }
 
+/* An area on the device of this case. */
 #define AREA_ON(test, ...) \
 	area_on(test, (struct swap_area_config){ __VA_ARGS__ })
 
@@ -44,47 +37,62 @@ static bool rotational(struct kunit *test)
 	return profile_of(test)->disk->rotational;
 }
 
-/* Clusters freed whole are discarded. */
+/* Empty clusters are discarded. */
 static bool discards(struct kunit *test)
 {
 	return profile_of(test)->swap_flags;
 }
 
-/* Rotational devices of older kernels: slots are found by scanning, no clusters. */
+/* Older kernels scan a rotational device for slots, without clusters. */
 static bool has_clusters(struct kunit *test)
 {
 	return !rotational(test) || swap_has(CLUSTERS_EVERYWHERE);
 }
 
 /*
- * Clusters in use are on no list: with no free one left, all of the area is
- * scanned for a slot, as on a rotational device.
+ * The whole area is scanned for a slot if no cluster is free: on a rotational
+ * device, and on kernels that keep clusters in use on no list.
  */
 static bool scans(struct kunit *test)
 {
 	return !has_clusters(test) || !swap_has(CLUSTER_ALLOCATOR);
 }
 
-/* Policy P3: which list comes first when the current cluster is drained. */
+/* When the current cluster is drained, nonfull clusters come before free ones. */
 static bool nonfull_first(struct kunit *test)
 {
 	return swap_has(NONFULL_FIRST) && !discards(test);
 }
 
-/* The CPU's current cluster is known without asking the areas in order. */
+/* The CPU has one current cluster, which is used before the areas are searched. */
 static bool hint_before_areas(struct kunit *test)
 {
 	return swap_has(CPU_HINT_SHARED) && !rotational(test);
 }
 
+static void require_full_list(struct kunit *test)
+{
+	SWAP_REQUIRE(test, RECLAIM_FULL);
+	if (!has_clusters(test))
+		kunit_skip(test, "this kernel has no clusters on rotational devices");
+}
+
+static void require_cpu_hint(struct kunit *test)
+{
+	if (rotational(test))
+		kunit_skip(test, "a rotational device has no current cluster per CPU");
+}
+
 #define EXPECT_LISTS(test, area, fmt, ...) do {				\
-	if (has_clusters(test))						\
-		SWAP_EXPECT_LISTS(test, area, fmt, ##__VA_ARGS__);	\
+	struct kunit *__test = test;					\
+									\
+	if (has_clusters(__test))					\
+		SWAP_EXPECT_LISTS(__test, area, fmt, ##__VA_ARGS__);	\
 } while (0)
 
 /*
- * What a scan takes of a device that is not rotational: it passes over a slot
- * after each it took, to the end of the area, then starts again from the first.
+ * What a scan of an SSD takes: after each slot it skips one, continues to the
+ * end of the area, and starts again from the first slot.
  */
 static char *scanned_slots(struct kunit *test, unsigned int first, unsigned int end,
 			   unsigned int from, const unsigned long *bad)
@@ -115,15 +123,7 @@ static void free_slot_at(struct swap_area *area, unsigned int cluster, unsigned 
 	swap_free_slot(swap_entry_at(area, cluster, slot));
 }
 
-static unsigned long pages_in_use(struct swap_area *area)
-{
-	struct swap_area_facts facts;
-
-	swap_area_facts(area, &facts);
-	return facts.inuse;
-}
-
-/* A device that got full, or a cluster that got empty, sets workers going. */
+/* Wait for the workers that a full device or an empty cluster wakes. */
 static void settle(struct kunit *test)
 {
 	struct swap_area *area;
@@ -132,7 +132,7 @@ static void settle(struct kunit *test)
 		swap_area_settle(area);
 }
 
-/* Full from here on: the next slot, if there is one, opens a cluster. */
+/* Fill clusters: the next slot is in another one. */
 static void fill_clusters(struct kunit *test, unsigned int clusters)
 {
 	unsigned int nr = clusters * swap_cluster_slots();
@@ -142,7 +142,7 @@ static void fill_clusters(struct kunit *test, unsigned int clusters)
 	swap_decisions_skip(test);
 }
 
-/* Slots only the swap cache has. */
+/* Allocate slots that only the swap cache holds. */
 static void fill_cached(struct kunit *test, unsigned int nr)
 {
 	while (nr--)
@@ -159,8 +159,8 @@ static void see_first_full(void *ctx, enum swap_list list, unsigned int order,
 }
 
 /*
- * The cluster of bad slots before the first whole one may be the first of the
- * full ones: whether it is, is another case's. Look at it once.
+ * The cluster of bad slots in front of the area may be the first full one. Have
+ * reclaim move it to the end of the list.
  */
 static void pass_bad_cluster(struct swap_area *area)
 {
@@ -175,7 +175,7 @@ static void pass_bad_cluster(struct swap_area *area)
  * From empty to full
  */
 
-/* Slots come in ascending order, cluster after cluster, and each exactly once. */
+/* Slots come in ascending order, cluster after cluster, each exactly once. */
 static void fills_in_order(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
@@ -187,56 +187,56 @@ static void fills_in_order(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A0:* A1:* A2:*");
 }
 
-/* All devices have clusters, or all but the rotational ones. */
-static void rotational_devices_and_clusters(struct kunit *test)
+/* All devices have clusters; on older kernels all but rotational ones. */
+static void device_has_clusters(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1);
 	struct swap_area_facts facts;
 
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.clusters > 0, has_clusters(test),
-			    "rule: %s has clusters: %d", profile_of(test)->name,
+			    "rule: %s has clusters: %d", profile_of(test)->disk->name,
 			    has_clusters(test));
 }
 
 /*
- * The header makes cluster 0 a partly used one: first where nonfull clusters
- * come first, last where free ones do. A scan begins after the header.
+ * The header takes a slot of cluster 0, so the cluster is nonfull: it comes first
+ * if nonfull clusters come first, else last. A scan starts after the header.
  */
-static void cluster0_is_a_nonfull_one(struct kunit *test)
+static void cluster0_is_nonfull(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2, .use_cluster0 = true);
 
-	swap_rule(test, "cluster 0 is nonfull from the start: the header takes a slot");
+	swap_rule(test, "cluster 0 starts nonfull: the header takes a slot");
 	EXPECT_LISTS(test, area, "free:1 nonfull:0");
 	swap_alloc_many(test, UINT_MAX, NULL);
 	if (has_clusters(test) && scans(test))
 		SWAP_EXPECT_DECISIONS(test, area, "A1:* %s",
 				      scanned_slots(test, 1, swap_cluster_slots(), 1, NULL));
 	else
-		SWAP_EXPECT_DECISIONS(test, area,
-			      nonfull_first(test) || !has_clusters(test) ?
-			      "A0:1.. A1:*" : "A1:* A0:1..");
+		SWAP_EXPECT_DECISIONS(test, area, nonfull_first(test) || !has_clusters(test) ?
+				      "A0:1.. A1:*" : "A1:* A0:1..");
 }
 
-/* The slots past the end of the device take part of the last cluster. */
-static void partial_last_cluster_is_a_nonfull_one(struct kunit *test)
+/* The end of the device cuts the last cluster: it is nonfull. */
+static void partial_last_cluster_is_nonfull(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .tail_slots = 10);
+	unsigned int n = swap_cluster_slots();
 
-	swap_rule(test, "a last, partial cluster is nonfull from the start");
+	swap_rule(test, "a partial last cluster starts nonfull");
 	EXPECT_LISTS(test, area, "free:0 nonfull:1");
-	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, UINT_MAX, NULL),
-			    swap_cluster_slots() + 10,
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, UINT_MAX, NULL), n + 10,
 			    "rule: no slot past the end of the device");
 	if (has_clusters(test) && scans(test))
-		SWAP_EXPECT_DECISIONS(test, area, "A0:* A1:1 A1:3 A1:5 A1:7 A1:9 A1:0 A1:2 A1:4 A1:6 A1:8");
+		SWAP_EXPECT_DECISIONS(test, area, "A0:* %s",
+				      scanned_slots(test, n, n + 10, n + 1, NULL));
 	else
 		SWAP_EXPECT_DECISIONS(test, area, nonfull_first(test) ?
 				      "A1:0+10 A0:*" : "A0:* A1:0+10");
 }
 
-/* Bad slots are never taken; a cluster with one is nonfull from the start. */
+/* Bad slots are never allocated; a cluster with one starts nonfull. */
 static void bad_slots_are_never_taken(struct kunit *test)
 {
 	unsigned int last = swap_cluster_slots() - 1;
@@ -249,7 +249,7 @@ static void bad_slots_are_never_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_alloc_many(test, UINT_MAX, NULL), 3 * (last + 1) - 4);
 	snprintf(first, sizeof(first), "A0:0+3 A0:4+%u A1:1+6 A1:8..", last - 4);
 	if (!has_clusters(test))
-		/* A run as long as a cluster is looked for, wherever it starts. */
+		/* The scan looks for a run as long as a cluster, wherever it starts. */
 		SWAP_EXPECT_DECISIONS(test, area, "A1:8.. A2:0+8 A0:0+3 A0:4+%u A1:1+6 A2:8..",
 				      last - 4);
 	else if (scans(test))
@@ -261,8 +261,8 @@ static void bad_slots_are_never_taken(struct kunit *test)
 		SWAP_EXPECT_DECISIONS(test, area, "A2:* %s", first);
 }
 
-/* A cluster without a usable slot is put away by the first allocation that meets it. */
-static void cluster_of_bad_slots_is_put_away(struct kunit *test)
+/* A cluster without usable slots gives none, and moves to another list when met. */
+static void cluster_of_bad_slots_gives_none(struct kunit *test)
 {
 	unsigned int n = swap_cluster_slots(), i;
 	unsigned long *bad = kunit_kcalloc(test, n + 1, sizeof(*bad), GFP_KERNEL);
@@ -284,7 +284,7 @@ static void cluster_of_bad_slots_is_put_away(struct kunit *test)
 		EXPECT_LISTS(test, area, "nonfull:0,1");
 }
 
-/* A full area gives nothing, and is asked again once a slot is free. */
+/* A full area gives no slot, and is available again when a slot is freed. */
 static void full_area_gives_nothing(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .tail_slots = 3);
@@ -293,22 +293,22 @@ static void full_area_gives_nothing(struct kunit *test)
 	swap_alloc_many(test, UINT_MAX, NULL);
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L, "rule: a full area leaves no pages");
-	KUNIT_EXPECT_FALSE_MSG(test, facts.available, "rule: a full area is off the list of areas");
-	KUNIT_EXPECT_EQ_MSG(test, swap_alloc(test).val, 0UL, "rule: a full area gives nothing");
+	KUNIT_EXPECT_FALSE_MSG(test, facts.available, "rule: a full area is not available");
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc(test).val, 0UL, "rule: a full area gives no slot");
 	swap_decisions_skip(test);
 
 	settle(test);
 	free_slot_at(area, 0, 77);
 	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_TRUE_MSG(test, facts.available, "rule: with a slot free it is on again");
+	KUNIT_EXPECT_TRUE_MSG(test, facts.available, "rule: an area with a free slot is available");
 	swap_rule(test, "the one free slot is found");
 	swap_alloc_many(test, 2, NULL);
 	SWAP_EXPECT_DECISIONS(test, area, "F0:77 A0:77");
 }
 
 /*
- * Whichever slot of a full area is freed, it is found: also the one after the
- * slot taken last, where a search begins.
+ * Whichever slot of a full area is freed, it is found, also the one after the
+ * slot allocated last, where a search starts.
  */
 static void one_free_slot_is_found_anywhere(struct kunit *test)
 {
@@ -331,7 +331,7 @@ static void one_free_slot_is_found_anywhere(struct kunit *test)
 	swap_decisions_skip(test);
 }
 
-/* Freed slots of a full area are all found again, the first cluster freed first. */
+/* All freed slots of a full area are found, in the order their clusters became nonfull. */
 static void freed_slots_are_taken_again(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
@@ -356,8 +356,8 @@ static void freed_slots_are_taken_again(struct kunit *test)
  * The current cluster
  */
 
-/* The current cluster goes on, whatever was freed elsewhere. */
-static void current_cluster_goes_on(struct kunit *test)
+/* The current cluster is used to its end, whatever is freed elsewhere. */
+static void current_cluster_is_used_to_its_end(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
 
@@ -370,8 +370,8 @@ static void current_cluster_goes_on(struct kunit *test)
 }
 
 /*
- * A slot freed behind the place of the next is passed over until its cluster is
- * scanned from its start again: as a nonfull one, before or after free ones.
+ * A slot freed behind the position of the next one is not used until the cluster
+ * is searched from its start again, as a nonfull or frag one.
  */
 static void slots_behind_wait(struct kunit *test)
 {
@@ -381,9 +381,9 @@ static void slots_behind_wait(struct kunit *test)
 	swap_alloc_many(test, 5, NULL);
 	free_slot_at(area, 0, 1);
 	swap_alloc_many(test, n - 5, NULL);
-	swap_rule(test, "the current cluster is not scanned backwards");
+	swap_rule(test, "the current cluster is not searched backwards");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0+5 F0:1 A0:5..");
-	/* Drained with a hole: in 7.x it has become a frag one meanwhile. */
+	/* On 7.x the slots taken after the free have made it a frag cluster. */
 	if (swap_has(CPU_HINT_SHARED))
 		EXPECT_LISTS(test, area, "free:1,2 frag:0");
 	else
@@ -392,8 +392,8 @@ static void slots_behind_wait(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A1:0");
 }
 
-/* An emptied current cluster is a free one like others. */
-static void emptied_current_cluster(struct kunit *test)
+/* A current cluster that became empty is a free cluster like any other. */
+static void emptied_current_cluster_is_free(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
 
@@ -403,20 +403,20 @@ static void emptied_current_cluster(struct kunit *test)
 	EXPECT_LISTS(test, area, "free:1,2,0");
 	swap_decisions_skip(test);
 	swap_alloc(test);
-	swap_rule(test, "an emptied current cluster waits its turn, or goes on where it was");
+	swap_rule(test, "an emptied current cluster waits its turn, or continues where it was");
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(SWAP_TABLE) ||
 			      (has_clusters(test) && scans(test)) ? "A1:0" : "A0:3");
 }
 
-/* Switched off and on again, an area knows no current cluster of before. */
-static void current_cluster_goes_with_its_area(struct kunit *test)
+/* After swapoff and swapon an area has no current cluster from before. */
+static void swapoff_forgets_the_current_cluster(struct kunit *test)
 {
 	unsigned long bad[] = { swap_cluster_slots() - 1, 0 };
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .bad_slots = bad);
 	swp_entry_t entries[3];
 	unsigned int i;
 
-	/* The bad slot makes the cluster a usable one, empty or not. */
+	/* With the bad slot the cluster stays usable when it becomes empty. */
 	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, 3, entries), 3U);
 	for (i = 0; i < 3; i++)
 		swap_free_slot(entries[i]);
@@ -429,12 +429,12 @@ static void current_cluster_goes_with_its_area(struct kunit *test)
 }
 
 /*
- * Drained: which list comes first (P3)
+ * When the current cluster is drained
  */
 
 /*
- * The current cluster is drained: a nonfull cluster before a free one, unless
- * the device discards; older kernels take a free one first on every device.
+ * Nonfull first: a nonfull cluster comes before a free one, unless the device
+ * discards. Older kernels take a free one first on every device.
  */
 static void drain_takes_nonfull_or_free(struct kunit *test)
 {
@@ -447,11 +447,11 @@ static void drain_takes_nonfull_or_free(struct kunit *test)
 
 	swap_alloc_many(test, 3, NULL);
 	if (nonfull_first(test)) {
-		swap_rule(test, "P3: nonfull clusters before free ones");
+		swap_rule(test, "nonfull clusters before free ones");
 		SWAP_EXPECT_DECISIONS(test, area, "A0:10+3");
 		EXPECT_LISTS(test, area, "free:2,3 full:1,0");
 	} else {
-		swap_rule(test, "P3: free clusters before nonfull ones");
+		swap_rule(test, "free clusters before nonfull ones");
 		SWAP_EXPECT_DECISIONS(test, area, "A2:0+3");
 		if (swap_has(FRAG_WHEN_TAKEN))
 			EXPECT_LISTS(test, area, "free:3 nonfull:0 frag:2 full:1");
@@ -460,7 +460,7 @@ static void drain_takes_nonfull_or_free(struct kunit *test)
 	}
 }
 
-/* Both lists are used up in the end, each in its turn. */
+/* Both lists are used up, one after the other. */
 static void drain_uses_up_both_lists(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
@@ -470,7 +470,8 @@ static void drain_uses_up_both_lists(struct kunit *test)
 	free_slot_at(area, 0, 3);
 	swap_decisions_skip(test);
 	swap_alloc_many(test, UINT_MAX, NULL);
-	swap_rule(test, nonfull_first(test) ? "P3: nonfull, then free" : "P3: free, then nonfull");
+	swap_rule(test, nonfull_first(test) ? "nonfull clusters, then free ones" :
+					      "free clusters, then nonfull ones");
 	if (scans(test))
 		SWAP_EXPECT_DECISIONS(test, area, "A3:* A0:3 A1:8");
 	else
@@ -478,7 +479,7 @@ static void drain_uses_up_both_lists(struct kunit *test)
 				      "A1:8 A0:3 A3:*" : "A3:* A1:8 A0:3");
 }
 
-/* A free cluster that was in use goes to the end of the free list. */
+/* A cluster that becomes free goes to the end of the free list. */
 static void free_clusters_take_turns(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
@@ -489,22 +490,21 @@ static void free_clusters_take_turns(struct kunit *test)
 	swap_decisions_skip(test);
 	EXPECT_LISTS(test, area, "free:2,3,0 full:1");
 	swap_alloc_many(test, UINT_MAX, NULL);
-	swap_rule(test, "free clusters in the order they became so");
+	swap_rule(test, "free clusters in the order they became free");
 	SWAP_EXPECT_DECISIONS(test, area,
 			      has_clusters(test) ? "A2:* A3:* A0:*" : "A0:* A2:* A3:*");
 }
 
 /*
- * Frag: a cluster taken from, that nobody has as current one. Another CPU had
- * it; here the hint is lost instead.
+ * A frag cluster has been allocated from and is nobody's current cluster: another
+ * CPU used it or, as here, the hint was drained.
  */
 static void frag_clusters_come_last(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
 
 	SWAP_REQUIRE(test, CPU_HINT_SHARED);
-	if (rotational(test))
-		kunit_skip(test, "the current cluster of a rotational device is not a CPU's");
+	require_cpu_hint(test);
 	swap_alloc_many(test, 3, NULL);
 	swap_kunit_drain_hints();
 	swap_alloc_many(test, 2, NULL);
@@ -516,7 +516,7 @@ static void frag_clusters_come_last(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A2:* A0:3.. A1:2..");
 }
 
-/* A slot freed makes a frag cluster a nonfull one. */
+/* Freeing a slot makes a frag cluster nonfull. */
 static void freed_slot_makes_frag_nonfull(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
@@ -525,10 +525,10 @@ static void freed_slot_makes_frag_nonfull(struct kunit *test)
 	swap_alloc_many(test, 3, NULL);
 	EXPECT_LISTS(test, area, "free:1,2 frag:0");
 	free_slot_at(area, 0, 0);
-	swap_rule(test, "a cluster with a slot freed is nonfull");
+	swap_rule(test, "freeing a slot makes a cluster nonfull");
 	EXPECT_LISTS(test, area, "free:1,2 nonfull:0");
 	swap_alloc(test);
-	swap_rule(test, "a cluster taken from is frag");
+	swap_rule(test, "allocating a slot makes a cluster frag");
 	EXPECT_LISTS(test, area, "free:1,2 frag:0");
 }
 
@@ -536,7 +536,7 @@ static void freed_slot_makes_frag_nonfull(struct kunit *test)
  * Several areas
  */
 
-/* Higher priorities first, whichever was switched on first. */
+/* Higher priorities come first, whichever area was switched on first. */
 static void higher_priority_fills_first(struct kunit *test)
 {
 	AREA_ON(test, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 1);
@@ -548,8 +548,8 @@ static void higher_priority_fills_first(struct kunit *test)
 }
 
 /*
- * Equal priorities take turns: cluster by cluster where the CPU has a current
- * cluster, slot by slot where each area is asked for every slot.
+ * Areas of equal priority take turns: cluster by cluster if the CPU has a current
+ * cluster, slot by slot if the areas are searched for every slot.
  */
 static void equal_priorities_take_turns(struct kunit *test)
 {
@@ -565,7 +565,7 @@ static void equal_priorities_take_turns(struct kunit *test)
 	}
 }
 
-/* Two share a priority, the third waits until both are full. */
+/* A lower priority is used only when all areas of the higher one are full. */
 static void lower_priority_waits_for_both(struct kunit *test)
 {
 	unsigned int n = swap_cluster_slots();
@@ -574,17 +574,18 @@ static void lower_priority_waits_for_both(struct kunit *test)
 	AREA_ON(test, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 5);
 	AREA_ON(test, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 5);
 	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, 2 * n, NULL), 2 * n);
-	KUNIT_EXPECT_EQ_MSG(test, pages_in_use(low), 0UL,
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(low), 0UL,
 			    "rule: a lower priority is not used before the higher ones are full");
 	swap_alloc(test);
-	KUNIT_EXPECT_EQ_MSG(test, pages_in_use(low), 1UL, "rule: then it is");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(low), 1UL,
+			    "rule: a lower priority is used when the higher ones are full");
 }
 
 /*
- * A slot freed on the higher priority comes next; but the CPU's current cluster,
- * though on the lower one, is drained first where areas are not asked for every slot.
+ * A slot freed on the area of higher priority comes next if the areas are searched
+ * for every slot, else after the CPU's current cluster on the lower one is drained.
  */
-static void slot_freed_on_higher_priority(struct kunit *test)
+static void current_cluster_comes_before_priority(struct kunit *test)
 {
 	struct swap_area *high = AREA_ON(test, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 9);
 	unsigned int n = swap_cluster_slots();
@@ -596,15 +597,14 @@ static void slot_freed_on_higher_priority(struct kunit *test)
 	swap_alloc_many(test, n, NULL);
 	if (hint_before_areas(test)) {
 		swap_rule(test, "the current cluster is drained first, whatever its priority");
-		SWAP_EXPECT_DECISIONS(test, NULL,
-				      "b/A0:0+3 a/F0:7 b/A0:3.. a/A0:7 b/A1:0+2");
+		SWAP_EXPECT_DECISIONS(test, NULL, "b/A0:0+3 a/F0:7 b/A0:3.. a/A0:7 b/A1:0+2");
 	} else {
 		swap_rule(test, "the highest priority with a free slot");
 		SWAP_EXPECT_DECISIONS(test, NULL, "b/A0:0+3 a/F0:7 a/A0:7 b/A0:3.. b/A1:0+2");
 	}
 }
 
-/* A rotational device and another: only the other has a current cluster of the CPU's. */
+/* An SSD and a rotational device take turns; only the SSD has a cluster current on the CPU. */
 static void rotational_and_ssd_take_turns(struct kunit *test)
 {
 	unsigned int n = swap_cluster_slots();
@@ -624,13 +624,13 @@ static void rotational_and_ssd_take_turns(struct kunit *test)
 }
 
 /*
- * Nearly full: slots that only the swap cache has
+ * Nearly full: slots that only the swap cache holds
  */
 
 /*
- * The whole of a full device is the cache's: the worker gives it back. It looks
- * at as many full clusters as the pages in use would fill; one of bad slots
- * counts among them where it is a full one.
+ * When a device becomes full, the worker frees the slots that only the swap cache
+ * holds. It looks at as many full clusters as the pages in use would fill; the
+ * cluster of bad slots is one of them where it is on the full list.
  */
 static void worker_reclaims_a_full_device(struct kunit *test)
 {
@@ -642,31 +642,31 @@ static void worker_reclaims_a_full_device(struct kunit *test)
 	fill_cached(test, 2 * n);
 	settle(test);
 	swap_decisions_pause(false);
-	swap_rule(test, "full: the worker gives back what only the swap cache has");
+	swap_rule(test, "the worker of a full device frees slots that only the swap cache holds");
 	if (!has_clusters(test) || !swap_has(RECLAIM_FULL)) {
-		/* Without clusters there is no list to reclaim from, and no worker. */
-		KUNIT_EXPECT_EQ(test, pages_in_use(area), 2 * n);
+		/* There is no list of full clusters to reclaim from. */
+		KUNIT_EXPECT_EQ(test, swap_area_inuse(area), 2 * n);
 		if (!discards(test))
 			SWAP_EXPECT_DECISIONS(test, area, "A0:* A1:*");
 		return;
 	}
-	KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), nonfull_first(test) ? n : 0UL,
-			    "rule: full: the worker gives back what only the swap cache has");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), nonfull_first(test) ? n : 0UL,
+			    "rule: the worker of a full device frees slots that only the swap cache holds");
 	if (!discards(test))
 		SWAP_EXPECT_DECISIONS(test, area, nonfull_first(test) ?
 				      "A0:* A1:* F0:*" : "A0:* A1:* F0:* F1:*");
 }
 
 /*
- * A rotational device without clusters has no lists, initialised or not: its
- * fill-up must not set the worker on them.
+ * "mm: swapfile: fix cluster reclaim work crash on rotational devices": a device
+ * without clusters has no lists, so filling it must not start the worker.
  */
 static void full_rotational_device_starts_no_worker(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 
 	if (swap_has(CLUSTERS_EVERYWHERE))
-		kunit_skip(test, "rotational devices have clusters and lists here");
+		kunit_skip(test, "this kernel has clusters on rotational devices");
 	swap_kunit_zero_lists(area->si);
 	swap_alloc_many(test, UINT_MAX, NULL);
 	swap_area_settle(area);
@@ -674,35 +674,34 @@ static void full_rotational_device_starts_no_worker(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A0:*");
 }
 
-/* A full cluster with nothing to reclaim goes back to the list of full ones. */
+/*
+ * "mm: swap: add back full cluster when no entry is reclaimed": a full cluster
+ * with nothing to reclaim stays on the full list, at its end.
+ */
 static void reclaim_puts_a_busy_cluster_back(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
 
-	SWAP_REQUIRE(test, RECLAIM_FULL);
-	if (!has_clusters(test))
-		kunit_skip(test, "no clusters on this device");
+	require_full_list(test);
 	fill_clusters(test, 2);
 	pass_bad_cluster(area);
 	EXPECT_LISTS(test, area, "free:2 full:0,1");
 	swap_kunit_reclaim_full(area->si, false);
-	swap_rule(test, "a full cluster with nothing to reclaim goes to the end of the full ones");
+	swap_rule(test, "a full cluster with nothing to reclaim goes to the end of the full list");
 	EXPECT_LISTS(test, area, "free:2 full:1,0");
 	swap_kunit_reclaim_full(area->si, true);
 	KUNIT_EXPECT_TRUE_MSG(test, swap_expect_lists_consistent(test, area),
-			      "no cluster is lost by reclaim (A10)");
+			      "rule: reclaim leaves every cluster on a list");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 }
 
-/* Some of a full cluster is the cache's: that much goes, and it is nonfull. */
+/* Reclaim frees the slots that only the cache holds; the cluster becomes nonfull. */
 static void reclaim_takes_what_only_the_cache_has(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
 	struct folio *locked, *mapped;
 
-	SWAP_REQUIRE(test, RECLAIM_FULL);
-	if (!has_clusters(test))
-		kunit_skip(test, "no clusters on this device");
+	require_full_list(test);
 	fill_cached(test, 2);
 	KUNIT_ASSERT_NE(test, swap_alloc_cached(test, &locked).val, 0UL);
 	KUNIT_ASSERT_NE(test, swap_alloc_cached(test, &mapped).val, 0UL);
@@ -716,38 +715,39 @@ static void reclaim_takes_what_only_the_cache_has(struct kunit *test)
 	folio_lock(locked);
 	swap_kunit_reclaim_full(area->si, false);
 	folio_unlock(locked);
-	swap_rule(test, "reclaim of a full cluster: no slot in use, no locked folio");
+	swap_rule(test, "reclaim of a full cluster skips slots in use and locked folios");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0+2");
 	EXPECT_LISTS(test, area, "free:1 nonfull:0");
 }
 
-/* One allocation reclaims at most one full cluster; the worker all of them. */
+/*
+ * "mm, swap: avoid over reclaim of full clusters": an allocation reclaims at most
+ * one full cluster, the worker all of them.
+ */
 static void reclaim_takes_one_cluster_at_a_time(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 4);
 
-	SWAP_REQUIRE(test, RECLAIM_FULL);
-	if (!has_clusters(test))
-		kunit_skip(test, "no clusters on this device");
+	require_full_list(test);
 	fill_cached(test, 3 * swap_cluster_slots());
 	pass_bad_cluster(area);
 	swap_decisions_skip(test);
 	swap_kunit_reclaim_full(area->si, false);
 	settle(test);
-	swap_rule(test, "an allocation reclaims one full cluster at most (A12)");
+	swap_rule(test, "an allocation reclaims at most one full cluster");
 	SWAP_EXPECT_DECISIONS(test, area, discards(test) ? "F0:* D0:*" : "F0:*");
 	swap_decisions_pause(discards(test));
 	swap_kunit_reclaim_full(area->si, true);
 	settle(test);
 	swap_decisions_pause(false);
-	KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), 0UL,
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 0UL,
 			    "rule: the worker reclaims all full clusters");
 }
 
 /*
- * With nonfull and free lists drained and swap nearly full, one full cluster
- * is reclaimed on the way; the slot still comes from a frag cluster, or from
- * the nonfull one where older kernels reclaim before they look there.
+ * With the nonfull and free lists drained and swap nearly full, an allocation
+ * reclaims one full cluster on its way. Its slot comes from a frag cluster, or
+ * from a nonfull one on older kernels, which reclaim before they look there.
  */
 static void nearly_full_allocation_reclaims_one_cluster(struct kunit *test)
 {
@@ -755,15 +755,14 @@ static void nearly_full_allocation_reclaims_one_cluster(struct kunit *test)
 	unsigned int last = swap_cluster_slots() - 1;
 
 	SWAP_REQUIRE(test, RECLAIM_FULL);
-	if (rotational(test))
-		kunit_skip(test, "the current cluster of a rotational device stays");
+	require_cpu_hint(test);
 	fill_cached(test, 2 * (last + 1));
 	swap_alloc_many(test, last, NULL);
 	pass_bad_cluster(area);
 	if (swap_has(CPU_HINT_SHARED)) {
 		swap_kunit_drain_hints();
 	} else {
-		/* Drain the current one, with a hole behind. */
+		/* Drain the current cluster, with a free slot behind. */
 		free_slot_at(area, 2, 3);
 		swap_alloc(test);
 	}
@@ -773,15 +772,15 @@ static void nearly_full_allocation_reclaims_one_cluster(struct kunit *test)
 	swap_alloc(test);
 	settle(test);
 	swap_decisions_pause(false);
-	KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), 2UL * last + 2,
-			    "rule: one full cluster is reclaimed, and one slot taken");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 2UL * last + 2,
+			    "rule: one full cluster is reclaimed, and one slot allocated");
 	if (discards(test))
 		return;
 	swap_rule(test, "lists drained: one full cluster is reclaimed, then frag or nonfull");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:* A2:%u", swap_has(CPU_HINT_SHARED) ? last : 3);
 }
 
-/* While there is room, a slot that the cache still has is passed over. */
+/* While swap is less than half full, slots that the cache holds are skipped. */
 static void cached_slot_is_left_while_there_is_room(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
@@ -791,11 +790,11 @@ static void cached_slot_is_left_while_there_is_room(struct kunit *test)
 	free_slot_at(area, 0, 5);
 	swap_decisions_skip(test);
 	swap_alloc(test);
-	swap_rule(test, "cached slots are left while swap is not half full");
+	swap_rule(test, "cached slots are skipped while swap is less than half full");
 	SWAP_EXPECT_DECISIONS(test, area, nonfull_first(test) ? "A0:5" : "A1:0");
 }
 
-/* One slot free, two cached before it in the same cluster; nothing else. */
+/* All slots are in use but one; two cached ones come before it in its cluster. */
 static struct swap_area *nearly_full_area(struct kunit *test, struct folio **first)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
@@ -811,7 +810,7 @@ static struct swap_area *nearly_full_area(struct kunit *test, struct folio **fir
 	return area;
 }
 
-/* Nearly full, a cached slot that comes first in the scan is reclaimed and taken. */
+/* When swap is nearly full, the first cached slot that the search meets is reused. */
 static void cached_slot_is_taken_when_nearly_full(struct kunit *test)
 {
 	struct swap_area *area = nearly_full_area(test, NULL);
@@ -821,7 +820,7 @@ static void cached_slot_is_taken_when_nearly_full(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "F1:0 A1:0");
 }
 
-/* ... unless its folio is locked: the next one then. */
+/* If its folio is locked, the next one is reused. */
 static void locked_folio_keeps_its_slot(struct kunit *test)
 {
 	struct folio *first;
@@ -835,31 +834,32 @@ static void locked_folio_keeps_its_slot(struct kunit *test)
 }
 
 /*
- * A cluster whose only slot is the cache's is emptied by the scan itself. It
- * is a free cluster then: the allocation must not fail for that.
+ * If the search itself reclaims the only slot in use of a cluster, the cluster
+ * becomes free, and the allocation must use it.
  */
 static void cluster_emptied_by_the_scan(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
-	swp_entry_t entry;
 
-	if (rotational(test))
-		kunit_skip(test, "the current cluster of a rotational device stays");
+	require_cpu_hint(test);
 	fill_clusters(test, 2);
 	fill_cached(test, 1);
 	swap_kunit_drain_hints();
-	entry = swap_alloc(test);
-	KUNIT_EXPECT_NE_MSG(test, entry.val, 0UL,
+	KUNIT_EXPECT_NE_MSG(test, swap_alloc(test).val, 0UL,
 			    "rule: no allocation fails while the area has a free cluster");
 	swap_area_settle(area);
 	swap_decisions_skip(test);
 }
 
 /*
- * Failures on the way
+ * Failures during an allocation
  */
 
-/* The memcg has no swap left: the slot goes back, and every book balances. */
+/*
+ * "mm: swap: move nr_swap_pages counter decrement from folio_alloc_swap() to
+ * swap_range_alloc()": if the memory cgroup has no swap left, the slot is freed
+ * and all counters agree.
+ */
 static void failed_charge_gives_the_slot_back(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
@@ -867,30 +867,30 @@ static void failed_charge_gives_the_slot_back(struct kunit *test)
 
 	swap_alloc_many(test, 3, NULL);
 	for (nth = 1; nth <= 3; nth++) {
-		unsigned long inuse = pages_in_use(area) + nth - 1;
+		unsigned long inuse = swap_area_inuse(area) + nth - 1;
 		long left = get_nr_swap_pages() - (nth - 1);
 
 		swap_decisions_skip(test);
 		swap_fail(test, SWAP_FAIL_CHARGE, nth, 1);
 		KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 10, NULL), nth - 1,
 				    "rule: a failed charge fails the allocation");
-		KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), inuse,
+		KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), inuse,
 				    "rule: a failed charge leaves no slot in use");
 		KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), left,
-				    "nr_swap_pages after a failed charge (A19)");
+				    "rule: a failed charge leaves nr_swap_pages as it was");
 		KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_FREE), 1U,
-				    "rule: the slot of a failed charge is freed once");
+				    "rule: a failed charge frees its slot once");
 	}
 }
 
-/* No memory at once for a cluster's table: it is waited for, and the slot comes. */
+/* If the table of a cluster cannot be allocated at once, the allocation waits for memory. */
 static void table_is_waited_for(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
 	unsigned int nth;
 
 	SWAP_REQUIRE(test, SWAP_TABLE);
-	swap_rule(test, "a cluster's table is waited for");
+	swap_rule(test, "an allocation waits for memory for the table of its cluster");
 	for (nth = 1; nth <= 2; nth++) {
 		swap_fail(test, SWAP_FAIL_TABLE, nth, 1);
 		swap_alloc_many(test, swap_cluster_slots(), NULL);
@@ -898,75 +898,81 @@ static void table_is_waited_for(struct kunit *test)
 	}
 }
 
-/* No memory at all: no slot, and the cluster is the last of the free ones. */
+/* Without memory for the table there is no slot; the cluster goes to the end of the free list. */
 static void no_table_no_slot(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
 
 	SWAP_REQUIRE(test, SWAP_TABLE);
 	swap_fail(test, SWAP_FAIL_TABLE, 1, 2);
-	swap_rule(test, "without a table no slot, and the cluster stays free");
-	KUNIT_EXPECT_EQ_MSG(test, swap_alloc(test).val, 0UL, "rule: no table, no slot");
+	swap_rule(test, "without a table there is no slot, and the cluster stays free");
+	KUNIT_EXPECT_EQ_MSG(test, swap_alloc(test).val, 0UL, "rule: no slot without a table");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	EXPECT_LISTS(test, area, "free:1,2,3,0");
 	swap_alloc(test);
 	SWAP_EXPECT_DECISIONS(test, area, "A1:0");
 }
 
-/* An area being switched off gives no slot, current cluster or not. */
-static void off_going_hook(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+static void alloc_during_swapoff(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
 {
 	struct kunit *test = ctx;
 	swp_entry_t entry = swap_alloc(test);
 
 	KUNIT_EXPECT_EQ_MSG(test, entry.val, 0UL,
-			    "rule: an area being switched off gives no slot (A14)");
+			    "rule: no slot of an area that is being switched off");
 	if (entry.val)
 		swap_free_slot(entry);
 }
 
-static void area_going_off_gives_no_slot(struct kunit *test)
+/* An area that is being switched off gives no slot, even if it has the current cluster. */
+static void swapoff_gives_no_slot(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
-	struct user_memory *mem = user_memory_new(test, 1);
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
-	swap_decisions_skip(test);
-	fake_disk_on_bio(area->disk, off_going_hook, test);
+	user_memory_swapped(test, 1);
+	fake_disk_on_bio(area->disk, alloc_during_swapoff, test);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-	swap_rule(test, "swapoff reads what is in use, and nothing is taken meanwhile");
+	swap_rule(test, "swapoff reads the slots in use; none is allocated meanwhile");
 	SWAP_EXPECT_DECISIONS(test, area, "R0:0 F0:0");
 }
 
-/* The allocator itself looks at the flag, for those who chose the area before. */
-static void allocator_asks_whether_area_is_on(struct kunit *test)
+/*
+ * "mm, swap: fix allocation and scanning race with swapoff": the allocator checks
+ * SWP_WRITEOK itself, for callers that chose the area before.
+ */
+static void allocator_checks_writeok(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test);
 	struct folio *folio;
 
 	if (!has_clusters(test))
-		kunit_skip(test, "no clusters on this device");
+		kunit_skip(test, "this kernel has no clusters on rotational devices");
 	swap_alloc_many(test, 3, NULL);
 	swap_kunit_set_writeok(area->si, false);
 	folio = swap_new_folio(test, 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_alloc_slot(area->si, folio), 0UL,
-			    "rule: no slot of an area that is not SWP_WRITEOK (A14)");
+			    "rule: no slot of an area without SWP_WRITEOK");
 	swap_folio_del_put(folio);
 	swap_kunit_set_writeok(area->si, true);
-	KUNIT_EXPECT_EQ_MSG(test, pages_in_use(area), 3UL, "rule: and nothing is counted");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 3UL, "rule: and none is counted");
 }
 
 /*
  * Counts
  */
 
+static void dup_up_to(struct kunit *test, swp_entry_t entry, int count)
+{
+	while (swp_swapcount(entry) < count)
+		KUNIT_ASSERT_EQ_MSG(test, swap_dup_slot(entry), 0, "up to %d", count);
+}
+
 static const unsigned int counts[] = { 2, 61, 62, 63, 64, 126, 127, 128, 254, 255, 256, 257, 510,
 				       511, 512, 513, 1023, 1024, 1025, 8125, 8126, 8127, 9000 };
 
 /*
- * Up and over the most a slot's own field can hold, and down again: what is
- * over goes to a table or a continuation page. A neighbour's count is its own.
+ * Counts above what the slot's own field holds go to a table or to a continuation
+ * page, and come back. The count of a neighbour is separate.
  */
 static void count_goes_over_the_maximum(struct kunit *test)
 {
@@ -981,8 +987,7 @@ static void count_goes_over_the_maximum(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), (int)count,
 				    "rule: counts go up by one");
 		if (count == 1024)
-			for (; swp_swapcount(neighbour) < 600;)
-				KUNIT_ASSERT_EQ(test, swap_dup_slot(neighbour), 0);
+			dup_up_to(test, neighbour, 600);
 	}
 	while (i--) {
 		for (; count > counts[i]; count--)
@@ -991,9 +996,9 @@ static void count_goes_over_the_maximum(struct kunit *test)
 				    "rule: counts go down by one");
 	}
 	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(neighbour), 600,
-			    "rule: a neighbour's count is its own");
-	KUNIT_EXPECT_EQ(test, pages_in_use(area), 2UL);
-	swap_rule(test, "a slot is free when its last reference goes");
+			    "rule: the count of a neighbour is separate");
+	KUNIT_EXPECT_EQ(test, swap_area_inuse(area), 2UL);
+	swap_rule(test, "a slot is freed with its last reference");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	swap_free_slots(entry, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "");
@@ -1004,22 +1009,20 @@ static void count_goes_over_the_maximum(struct kunit *test)
 	rcu_read_unlock();
 }
 
-/* No memory for the table at once: the fork that asks again gets it. */
-static void count_table_is_asked_for_again(struct kunit *test)
+/* If the table cannot be allocated at once, the fork retries and counts exactly. */
+static void count_table_is_retried(struct kunit *test)
 {
 	swp_entry_t entry;
-	int count;
 
 	AREA_ON(test, .clusters = 1);
 	entry = swap_alloc(test);
 	swap_fail(test, SWAP_FAIL_TABLE, 1, 1);
-	for (count = 1; count < 1000; count++)
-		KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
+	dup_up_to(test, entry, 1000);
 	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1000,
-			    "rule: a count that needed a table first is no less exact");
+			    "rule: a count is exact after its table was retried");
 }
 
-/* No memory for the table at all: -ENOMEM, and the count is what it was. */
+/* Without memory for the table, -ENOMEM, and the count stays. */
 static void count_without_a_table_stays(struct kunit *test)
 {
 	swp_entry_t entry;
@@ -1030,13 +1033,14 @@ static void count_without_a_table_stays(struct kunit *test)
 	swap_fail(test, SWAP_FAIL_TABLE, 1, 2);
 	for (count = 1; !err && count < 1000; count += !err)
 		err = swap_dup_slot(entry);
-	KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: no table, no reference more");
-	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), count, "rule: and none counted");
+	KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: without a table, no more references");
+	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), count,
+			    "rule: a failed reference is not counted");
 	KUNIT_EXPECT_EQ(test, swap_dup_slot(entry), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), count + 1, "rule: the next try counts");
 }
 
-/* The table goes when no count needs it any more, and is asked for again. */
+/* The table is freed with the last large count, and allocated again when needed. */
 static void count_table_goes_with_large_counts(struct kunit *test)
 {
 	swp_entry_t entry;
@@ -1045,49 +1049,51 @@ static void count_table_goes_with_large_counts(struct kunit *test)
 	SWAP_REQUIRE(test, SWAP_TABLE);
 	AREA_ON(test, .clusters = 1);
 	entry = swap_alloc(test);
-	for (count = 1; count < 1000; count++)
-		KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
-	for (; count > 1; count--)
+	dup_up_to(test, entry, 1000);
+	for (count = 1000; count > 1; count--)
 		swap_free_slot(entry);
 	swap_fail(test, SWAP_FAIL_TABLE, 1, 2);
 	for (; !err && count < 1000; count++)
 		err = swap_dup_slot(entry);
-	KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: the table went with the last large count");
+	KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM,
+			    "rule: the table is freed with the last large count");
 }
 
-/* Room is made where it is wanted only: not for small counts, free slots, or twice. */
+/* Making room changes nothing for a small count, a free slot, or a second time. */
 static void no_table_for_small_counts(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
 	swp_entry_t entry = swap_alloc(test);
-	int count;
 
 	KUNIT_EXPECT_EQ(test, swap_make_count_room(entry), 0);
 	KUNIT_EXPECT_EQ(test, swap_make_count_room(swap_entry_at(area, 1, 5)), 0);
-	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1, "rule: making room counts nothing");
+	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1, "rule: making room adds no count");
 	swap_fail(test, SWAP_FAIL_TABLE, 1, 1);
-	for (count = 1; count < 1000; count++)
-		KUNIT_ASSERT_EQ(test, swap_dup_slot(entry), 0);
+	dup_up_to(test, entry, 1000);
 	KUNIT_EXPECT_EQ(test, swap_make_count_room(entry), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1000, "rule: making room loses no count");
 }
 
-/* In use is a slot with a reference; no bad one, no free one (A40). */
-static void swapped_is_what_has_a_reference(struct kunit *test)
+/*
+ * "mm, swap: swap entry of a bad slot should not be considered as swapped out":
+ * a slot is swapped out if it has references; bad and free slots are not.
+ */
+static void only_referenced_slots_are_swapped(struct kunit *test)
 {
 	unsigned long bad[] = { 3, 0 };
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .bad_slots = bad);
 	swp_entry_t entry = swap_alloc(test);
 
-	KUNIT_EXPECT_TRUE_MSG(test, swap_slot_swapped(area, entry), "rule: one in use is swapped");
+	KUNIT_EXPECT_TRUE_MSG(test, swap_slot_swapped(area, entry),
+			      "rule: a slot in use is swapped");
 	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(area, swap_entry_at(area, 0, 9)),
 			       "rule: a free slot is not swapped");
 	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(area, swap_entry_at(area, 0, 3)),
-			       "rule: a bad slot is not swapped (A40)");
+			       "rule: a bad slot is not swapped");
 }
 
-/* A reference more to a slot that has none, or can have none. */
-static void reference_to_a_wrong_slot(struct kunit *test)
+/* A bad slot and a free slot get no reference. */
+static void no_reference_to_a_bad_or_free_slot(struct kunit *test)
 {
 	unsigned long bad[] = { 3, 0 };
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .bad_slots = bad);
@@ -1109,10 +1115,10 @@ static void reference_to_a_wrong_slot(struct kunit *test)
 }
 
 /*
- * Giving back
+ * Freeing
  */
 
-/* A range over a cluster's end loses a reference in both; only what had one is free. */
+/* A range may cross clusters; it frees the slots whose last reference it drops. */
 static void range_crosses_clusters(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
@@ -1121,13 +1127,13 @@ static void range_crosses_clusters(struct kunit *test)
 	fill_clusters(test, 2);
 	swap_dup_slot(swap_entry_at(area, 1, 0));
 	swap_zap_slots(swap_entry_at(area, 0, n - 2), 5);
-	swap_rule(test, "a range frees the slots whose last reference it had");
+	swap_rule(test, "a range frees the slots whose last reference it drops");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:%u.. F1:1+2", n - 2);
 	EXPECT_LISTS(test, area, "free:2 nonfull:0,1");
 	KUNIT_EXPECT_EQ(test, swp_swapcount(swap_entry_at(area, 1, 0)), 1);
 }
 
-/* The same by whole clusters: what is emptied is free. */
+/* A range of whole clusters leaves them free. */
 static void range_of_whole_clusters(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 3);
@@ -1137,15 +1143,13 @@ static void range_of_whole_clusters(struct kunit *test)
 	swap_free_slots(swap_entry_at(area, 0, 0), 2 * n + 1);
 	swap_area_settle(area);
 	swap_rule(test, "a range empties the clusters it covers");
-	if (discards(test))
-		SWAP_EXPECT_DECISIONS(test, area, "F0:* F1:* F2:0 D0:* D1:*");
-	else
-		SWAP_EXPECT_DECISIONS(test, area, "F0:* F1:* F2:0");
+	SWAP_EXPECT_DECISIONS(test, area, discards(test) ? "F0:* F1:* F2:0 D0:* D1:*" :
+							   "F0:* F1:* F2:0");
 	EXPECT_LISTS(test, area, "free:0,1 nonfull:2");
 }
 
-/* A range past the end of the area is refused, whole. */
-static void range_past_the_end(struct kunit *test)
+/* A range past the end of the area is refused as a whole. */
+static void range_past_the_end_frees_nothing(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1);
 
@@ -1157,7 +1161,7 @@ static void range_past_the_end(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "");
 }
 
-/* munmap() also takes a folio that only the swap cache has left... */
+/* munmap() also frees a slot of which only the cached folio is left. */
 static void zap_takes_the_cached_folio(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1);
@@ -1169,14 +1173,16 @@ static void zap_takes_the_cached_folio(struct kunit *test)
 	KUNIT_EXPECT_FALSE_MSG(test, swap_folio_free_swap(folio),
 			       "rule: a folio whose slot is in use keeps it");
 	folio_unlock(folio);
-	swap_rule(test, "the last reference takes the cached folio's slot with it");
+	swap_rule(test, "the last reference takes the slot of the cached folio with it");
 	swap_zap_slots(entry, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 F0:0");
-	KUNIT_EXPECT_FALSE_MSG(test, folio_test_swapcache(folio), "rule: it is out of the cache");
-	KUNIT_EXPECT_TRUE_MSG(test, folio_test_dirty(folio), "rule: its data is nowhere else");
+	KUNIT_EXPECT_FALSE_MSG(test, folio_test_swapcache(folio),
+			       "rule: a folio without a slot is not in the swap cache");
+	KUNIT_EXPECT_TRUE_MSG(test, folio_test_dirty(folio),
+			      "rule: a folio without a slot is dirty");
 }
 
-/* ... but not one that somebody has locked: that keeps its slot until it is given up. */
+/* A locked folio keeps its slot until it leaves the swap cache. */
 static void zap_leaves_a_locked_folio(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1);
@@ -1190,50 +1196,55 @@ static void zap_leaves_a_locked_folio(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
 	KUNIT_EXPECT_EQ(test, swp_swapcount(entry), 0);
 	KUNIT_EXPECT_TRUE_MSG(test, swap_folio_free_swap(folio),
-			      "rule: a folio whose slot nobody needs gives it up");
+			      "rule: a folio frees its slot if the slot has no references");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_folio_free_swap(folio), "rule: once");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_folio_free_swap(folio),
+			       "rule: a folio frees its slot once");
 	folio_unlock(folio);
 }
 
-/*
- * The device is told of a freed slot while the slot still counts as in use:
- * swapoff must not believe the area empty before (A31).
- */
-struct told {
+struct free_notified {
 	struct swap_area *area;
 	unsigned int times;
-	unsigned long least;
+	unsigned long least_inuse;
 };
 
-static void slot_told_free(struct fake_disk *disk, unsigned long offset, void *ctx)
+static void slot_free_notified(struct fake_disk *disk, unsigned long offset, void *ctx)
 {
-	struct told *told = ctx;
+	struct free_notified *seen = ctx;
 
-	told->times++;
-	told->least = min(told->least, pages_in_use(told->area));
-}
-
-static void slot_counts_until_the_device_is_told(struct kunit *test)
-{
-	struct swap_area *area = AREA_ON(test, .clusters = 1);
-	struct told told = { .area = area, .least = ULONG_MAX };
-
-	swap_alloc_many(test, 1, NULL);
-	fake_disk_on_free(area->disk, slot_told_free, &told);
-	free_slot_at(area, 0, 0);
-	KUNIT_EXPECT_EQ_MSG(test, told.times, 1U, "rule: the device is told once");
-	KUNIT_EXPECT_EQ_MSG(test, told.least, 1UL,
-			    "rule: a slot counts as in use until the device is notified");
-	KUNIT_EXPECT_EQ(test, pages_in_use(area), 0UL);
+	seen->times++;
+	seen->least_inuse = min(seen->least_inuse, swap_area_inuse(seen->area));
 }
 
 /*
- * Entries that are none
+ * "mm: swap: enforce updating inuse_pages at the end of swap_range_free()": when
+ * the device is notified of a freed slot, the slot still counts as in use, so that
+ * swapoff does not find the area empty too early.
+ */
+static void slot_counts_until_the_device_is_notified(struct kunit *test)
+{
+	struct swap_area *area = AREA_ON(test, .clusters = 1);
+	struct free_notified seen = { .area = area, .least_inuse = ULONG_MAX };
+
+	swap_alloc_many(test, 1, NULL);
+	fake_disk_on_free(area->disk, slot_free_notified, &seen);
+	free_slot_at(area, 0, 0);
+	KUNIT_EXPECT_EQ_MSG(test, seen.times, 1U, "rule: the device is notified once");
+	KUNIT_EXPECT_EQ_MSG(test, seen.least_inuse, 1UL,
+			    "rule: a slot counts as in use until the device is notified");
+	KUNIT_EXPECT_EQ(test, swap_area_inuse(area), 0UL);
+}
+
+/*
+ * Invalid entries
  */
 
-/* Whatever stands in a page table: no area, no slot, past the end, switched off. */
-static void wrong_entries_pin_nothing(struct kunit *test)
+/*
+ * "mm, swap: bounds check swap_info array accesses": an entry of no area, past the
+ * end, or of an area that is off, pins nothing.
+ */
+static void invalid_entries_pin_nothing(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 1);
 	struct swap_area_facts facts;
@@ -1243,30 +1254,30 @@ static void wrong_entries_pin_nothing(struct kunit *test)
 	swap_area_facts(area, &facts);
 	entry = swap_alloc(test);
 	KUNIT_EXPECT_TRUE(test, swap_pin_slot(entry));
-	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot((swp_entry_t){ 0 }), "rule: entry 0 is none");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot((swp_entry_t){ 0 }), "rule: entry 0 is invalid");
 	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(swp_entry(facts.type, facts.max)),
 			       "rule: no slot past the end");
 	for (type = 0; type < 1 << MAX_SWAPFILES_SHIFT; type++)
 		if (type != facts.type)
 			KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(swp_entry(type, 1)),
-					       "rule: no area of type %d, of %zu types (A33)",
-					       type, (size_t)MAX_SWAPFILES);
+					       "rule: no area of type %d, of %zu types", type,
+					       (size_t)MAX_SWAPFILES);
 	swap_free_slot(entry);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(entry),
 			       "rule: an area that is off is not pinned");
 }
 
-/* A reference to an area that cannot be. */
-static void reference_to_no_area(struct kunit *test)
+/* An entry of a type past the last one gets no reference. */
+static void no_reference_to_an_invalid_type(struct kunit *test)
 {
 	swap_expect_report(test, swap_has(DUP_PINS) ? "Bad swap file entry" : "WARNING:");
 	KUNIT_EXPECT_EQ_MSG(test, swap_dup_slot(swp_entry(MAX_SWAPFILES, 1)),
 			    swap_has(DUP_CHECKED) ? -EINVAL : 0,
-			    "rule: no reference to an area that cannot be (A33)");
+			    "rule: no reference to an area of an invalid type");
 }
 
-/* sysinfo(2): what is left; the pages in use of an area going off are its last. */
+/* sysinfo(2) counts the pages that are left; an area going off counts by its pages in use. */
 static void sysinfo_counts_pages(struct kunit *test)
 {
 	struct swap_area *area = AREA_ON(test, .clusters = 2);
@@ -1275,33 +1286,35 @@ static void sysinfo_counts_pages(struct kunit *test)
 
 	swap_alloc_many(test, 10, NULL);
 	si_swapinfo(&info);
-	KUNIT_EXPECT_EQ_MSG(test, (unsigned long)info.totalswap, pages, "rule: all pages");
-	KUNIT_EXPECT_EQ_MSG(test, (unsigned long)info.freeswap, pages - 10, "rule: those left");
+	KUNIT_EXPECT_EQ_MSG(test, (unsigned long)info.totalswap, pages,
+			    "rule: totalswap counts all pages");
+	KUNIT_EXPECT_EQ_MSG(test, (unsigned long)info.freeswap, pages - 10,
+			    "rule: freeswap counts the pages that are left");
 	swap_kunit_set_writeok(area->si, false);
 	si_swapinfo(&info);
 	swap_kunit_set_writeok(area->si, true);
 	KUNIT_EXPECT_EQ_MSG(test, (unsigned long)info.totalswap, pages + 10,
-			    "rule: what an area going off still has in use is added to both");
+			    "rule: pages in use of an area going off are added to both");
 	KUNIT_EXPECT_EQ_MSG(test, (unsigned long)info.freeswap, pages,
-			    "rule: what an area going off still has in use is added to both");
+			    "rule: pages in use of an area going off are added to both");
 }
 
 #define CASE(name) KUNIT_CASE_PARAM(name, profile_gen_params)
 
 static struct kunit_case swap_alloc_cases[] = {
 	CASE(fills_in_order),
-	CASE(rotational_devices_and_clusters),
-	CASE(cluster0_is_a_nonfull_one),
-	CASE(partial_last_cluster_is_a_nonfull_one),
+	CASE(device_has_clusters),
+	CASE(cluster0_is_nonfull),
+	CASE(partial_last_cluster_is_nonfull),
 	CASE(bad_slots_are_never_taken),
-	CASE(cluster_of_bad_slots_is_put_away),
+	CASE(cluster_of_bad_slots_gives_none),
 	CASE(full_area_gives_nothing),
 	CASE(one_free_slot_is_found_anywhere),
 	CASE(freed_slots_are_taken_again),
-	CASE(current_cluster_goes_on),
+	CASE(current_cluster_is_used_to_its_end),
 	CASE(slots_behind_wait),
-	CASE(emptied_current_cluster),
-	CASE(current_cluster_goes_with_its_area),
+	CASE(emptied_current_cluster_is_free),
+	CASE(swapoff_forgets_the_current_cluster),
 	CASE(drain_takes_nonfull_or_free),
 	CASE(drain_uses_up_both_lists),
 	CASE(free_clusters_take_turns),
@@ -1310,7 +1323,7 @@ static struct kunit_case swap_alloc_cases[] = {
 	CASE(higher_priority_fills_first),
 	CASE(equal_priorities_take_turns),
 	CASE(lower_priority_waits_for_both),
-	CASE(slot_freed_on_higher_priority),
+	CASE(current_cluster_comes_before_priority),
 	KUNIT_CASE(rotational_and_ssd_take_turns),
 	CASE(worker_reclaims_a_full_device),
 	KUNIT_CASE(full_rotational_device_starts_no_worker),
@@ -1325,23 +1338,23 @@ static struct kunit_case swap_alloc_cases[] = {
 	CASE(failed_charge_gives_the_slot_back),
 	CASE(table_is_waited_for),
 	CASE(no_table_no_slot),
-	CASE(area_going_off_gives_no_slot),
-	CASE(allocator_asks_whether_area_is_on),
+	CASE(swapoff_gives_no_slot),
+	CASE(allocator_checks_writeok),
 	CASE(count_goes_over_the_maximum),
-	CASE(count_table_is_asked_for_again),
+	CASE(count_table_is_retried),
 	CASE(count_without_a_table_stays),
 	CASE(count_table_goes_with_large_counts),
 	CASE(no_table_for_small_counts),
-	CASE(swapped_is_what_has_a_reference),
-	CASE(reference_to_a_wrong_slot),
+	CASE(only_referenced_slots_are_swapped),
+	CASE(no_reference_to_a_bad_or_free_slot),
 	CASE(range_crosses_clusters),
 	CASE(range_of_whole_clusters),
-	CASE(range_past_the_end),
+	CASE(range_past_the_end_frees_nothing),
 	CASE(zap_takes_the_cached_folio),
 	CASE(zap_leaves_a_locked_folio),
-	CASE(slot_counts_until_the_device_is_told),
-	CASE(wrong_entries_pin_nothing),
-	KUNIT_CASE(reference_to_no_area),
+	CASE(slot_counts_until_the_device_is_notified),
+	CASE(invalid_entries_pin_nothing),
+	KUNIT_CASE(no_reference_to_an_invalid_type),
 	CASE(sysinfo_counts_pages),
 	{}
 };

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The allocator against a slow, obvious model of its published rules, over
- * many random steps, step by step: the slots taken, and where every cluster is.
+ * The allocator and a slow, simple model of its rules run side by side over many
+ * random steps. After each step both must have taken the same slots, and every
+ * cluster must be on the same list.
  *
- * The rules. A cluster is on one list: free, nonfull, frag, full, or to be
- * discarded; nonfull and frag ones by order, which is that of the first folio
- * in the cluster. A folio's slots are aligned to its size. The current cluster
- * of an order goes on until its end. Then the lists are asked: nonfull before
- * free ones, or free before nonfull ones where the device discards, or the
- * kernel has it so; then one frag cluster; then order 0 takes from higher
- * orders, the lowest first, frag before nonfull. A slot freed makes a cluster
- * nonfull, the last one free. Slots that only the swap cache has are taken once
- * the device is half full.
+ * The rules. A cluster is on one list: free, nonfull, frag, full or discard.
+ * Nonfull and frag lists are by order; the order of a cluster is that of the first
+ * folio in it. The slots of a folio are aligned to its size. The current cluster
+ * of an order is used to its end. Then the lists are searched: nonfull before
+ * free, or free before nonfull if the device discards or on older kernels; then
+ * one frag cluster; then order 0 steals from higher orders, the lowest first, frag
+ * before nonfull. Freeing a slot makes a cluster nonfull; freeing the last one
+ * makes it free. When the device is more than half full, slots that only the swap
+ * cache holds may be taken.
  *
- * Older kernels have other rules; those stand at their functions.
+ * Functions that end in _old have the rules of older kernels.
  */
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include "swap_fixture.h"
 
-/* Where no other is asked for, every run takes the same steps. */
+/* The default seed: every run takes the same steps. */
 #define MODEL_SEED	0x5357a94b
 #define MODEL_STEPS	20000
 #define MODEL_CLUSTERS	12
@@ -33,62 +33,51 @@ static unsigned int seed = MODEL_SEED;
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "swap_alloc_model."
 module_param(seed, uint, 0444);
-MODULE_PARM_DESC(seed, "of the random steps: a failure prints it, given again it is replayed");
-
-enum model_device { ZRAM, SSD, SSD_DISCARD, HDD, STABLE };
-
-static const struct {
-	const struct fake_disk_profile *disk;
-	int swap_flags;
-} devices[] = {
-	[ZRAM] = { &FAKE_DISK_ZRAM },
-	[SSD] = { &FAKE_DISK_SSD },
-	[SSD_DISCARD] = { &FAKE_DISK_SSD_DISCARD, SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES },
-	[HDD] = { &FAKE_DISK_HDD },
-	[STABLE] = { &FAKE_DISK_STABLE },
-};
+MODULE_PARM_DESC(seed, "seed of the random steps; a failure prints it, and it replays the failure");
 
 struct model_mix {
 	SWAP_PARAM_NAME;
-	enum model_device device;
-	/* BIT()s of the orders asked for. */
+	const struct fake_disk_profile *disk;
+	int swap_flags;
+	/* BIT()s of the orders that are allocated. */
 	unsigned long orders;
 };
 
 #define ORDERS_0	BIT(0)
 #define ORDERS_0_4	(BIT(0) | BIT(4))
 #define ORDERS_ALL	(BIT(0) | BIT(2) | BIT(4) | BIT(6) | BIT(8) | BIT(9))
+#define DISCARD_PAGES	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES)
 
 static const struct model_mix mixes[] = {
-	{ "zram", ZRAM, ORDERS_0 },
-	{ "zram, orders 0 4", ZRAM, ORDERS_0_4 },
-	{ "zram, orders 0 2 4 6 8 9", ZRAM, ORDERS_ALL },
-	{ "ssd", SSD, ORDERS_0 },
-	{ "ssd, orders 0 4", SSD, ORDERS_0_4 },
-	{ "ssd, orders 0 2 4 6 8 9", SSD, ORDERS_ALL },
-	{ "ssd+discard", SSD_DISCARD, ORDERS_0 },
-	{ "ssd+discard, orders 0 4", SSD_DISCARD, ORDERS_0_4 },
-	{ "ssd+discard, orders 0 2 4 6 8 9", SSD_DISCARD, ORDERS_ALL },
-	{ "hdd", HDD, ORDERS_0 },
-	{ "hdd, orders 0 4", HDD, ORDERS_0_4 },
-	{ "hdd, orders 0 2 4 6 8 9", HDD, ORDERS_ALL },
-	{ "stable writes", STABLE, ORDERS_0 },
-	{ "stable writes, orders 0 4", STABLE, ORDERS_0_4 },
-	{ "stable writes, orders 0 2 4 6 8 9", STABLE, ORDERS_ALL },
+	{ "zram", &FAKE_DISK_ZRAM, 0, ORDERS_0 },
+	{ "zram, orders 0 4", &FAKE_DISK_ZRAM, 0, ORDERS_0_4 },
+	{ "zram, orders 0 2 4 6 8 9", &FAKE_DISK_ZRAM, 0, ORDERS_ALL },
+	{ "ssd", &FAKE_DISK_SSD, 0, ORDERS_0 },
+	{ "ssd, orders 0 4", &FAKE_DISK_SSD, 0, ORDERS_0_4 },
+	{ "ssd, orders 0 2 4 6 8 9", &FAKE_DISK_SSD, 0, ORDERS_ALL },
+	{ "ssd+discard", &FAKE_DISK_SSD_DISCARD, DISCARD_PAGES, ORDERS_0 },
+	{ "ssd+discard, orders 0 4", &FAKE_DISK_SSD_DISCARD, DISCARD_PAGES, ORDERS_0_4 },
+	{ "ssd+discard, orders 0 2 4 6 8 9", &FAKE_DISK_SSD_DISCARD, DISCARD_PAGES, ORDERS_ALL },
+	{ "hdd", &FAKE_DISK_HDD, 0, ORDERS_0 },
+	{ "hdd, orders 0 4", &FAKE_DISK_HDD, 0, ORDERS_0_4 },
+	{ "hdd, orders 0 2 4 6 8 9", &FAKE_DISK_HDD, 0, ORDERS_ALL },
+	{ "stable writes", &FAKE_DISK_STABLE, 0, ORDERS_0 },
+	{ "stable writes, orders 0 4", &FAKE_DISK_STABLE, 0, ORDERS_0_4 },
+	{ "stable writes, orders 0 2 4 6 8 9", &FAKE_DISK_STABLE, 0, ORDERS_ALL },
 };
 
 SWAP_PARAMS(mix, mixes);
 
 enum model_state {
 	SLOT_FREE,
-	SLOT_USED,	/* by somebody's memory */
-	SLOT_CACHED,	/* by a folio of the swap cache alone */
+	SLOT_USED,	/* has a reference */
+	SLOT_CACHED,	/* only a folio in the swap cache holds it */
 	SLOT_BAD,
 };
 
 struct model_slot {
 	u8 state;
-	/* Of the folio that has the slot, or had it last. */
+	/* Of the folio in the slot, or the last one there. */
 	u8 order;
 };
 
@@ -96,7 +85,7 @@ struct model_cluster {
 	unsigned int count;
 	unsigned int order;
 	enum swap_list list;
-	/* When it was put there: lists are in this order. */
+	/* When it was put on the list: lists are in this order. */
 	unsigned long since;
 };
 
@@ -111,7 +100,7 @@ struct model {
 	unsigned int clusters;
 	unsigned int pages;
 	unsigned int inuse;
-	/* Slots counted as taken before they are: older kernels. */
+	/* Slots that older kernels count as taken in advance. */
 	unsigned int ahead;
 	bool discards;
 	/* Free clusters before nonfull ones. */
@@ -119,12 +108,12 @@ struct model {
 	struct model_slot *slots;
 	struct model_cluster cluster[MODEL_CLUSTERS];
 	unsigned long clock;
-	/* Where each order's current cluster goes on, or NO_SLOT. */
+	/* The next slot in the current cluster of each order, or NO_SLOT. */
 	unsigned int next[MODEL_ORDERS];
-	/* What was decided last, for a failure's text. */
+	/* The last decisions, for the text of a failure. */
 	struct model_decision recent[MODEL_RECENT];
 	unsigned int steps;
-	/* How often there was no slot: the steps must come by that, too. */
+	/* How often order 0 got no slot: the steps must reach that, too. */
 	unsigned int refused;
 };
 
@@ -142,7 +131,7 @@ static unsigned int model_cluster_end(struct model *m, unsigned int slot)
 	return round_down(slot, m->cluster_slots) + m->cluster_slots;
 }
 
-/* To the end of a list; a cluster that is on it keeps its place. */
+/* Move a cluster to the end of a list, unless it is on that list. */
 static void model_put(struct model *m, struct model_cluster *cluster, enum swap_list list)
 {
 	if (cluster->list == list)
@@ -151,13 +140,14 @@ static void model_put(struct model *m, struct model_cluster *cluster, enum swap_
 	cluster->since = ++m->clock;
 }
 
+/* Move a cluster to the end of a list in any case. */
 static void model_put_last(struct model *m, struct model_cluster *cluster, enum swap_list list)
 {
 	cluster->list = SWAP_LIST_NONE;
 	model_put(m, cluster, list);
 }
 
-/* The first cluster of a list; those of nonfull and frag ones are by order. */
+/* The first cluster of a list, or NO_CLUSTER. */
 static unsigned int model_first(struct model *m, enum swap_list list, unsigned int order)
 {
 	bool by_order = list == SWAP_LIST_NONFULL || list == SWAP_LIST_FRAG;
@@ -174,7 +164,7 @@ static unsigned int model_first(struct model *m, enum swap_list list, unsigned i
 	return first;
 }
 
-/* Slots of one cluster are freed. */
+/* Free slots of one cluster. */
 static void model_free(struct model *m, unsigned int slot, unsigned int nr)
 {
 	struct model_cluster *cluster = model_cluster_of(m, slot);
@@ -194,7 +184,7 @@ static void model_free(struct model *m, unsigned int slot, unsigned int nr)
 	}
 }
 
-/* Emptied clusters are discarded, and free. Return: there were any. */
+/* Discard empty clusters, which makes them free. Return: whether there were any. */
 static bool model_discard(struct model *m)
 {
 	unsigned int cluster;
@@ -208,7 +198,7 @@ static bool model_discard(struct model *m)
 	return any;
 }
 
-/* The folio of a slot leaves the swap cache, and its slots are free. */
+/* Remove the folio of a slot from the swap cache, which frees its slots. */
 static void model_reclaim(struct model *m, unsigned int slot)
 {
 	unsigned int nr = 1 << m->slots[slot].order;
@@ -221,7 +211,7 @@ static bool model_half_full(struct model *m)
 	return (m->pages - m->inuse - m->ahead) * 2 < m->pages;
 }
 
-/* The first full cluster gives what only the swap cache has, or goes to the end. */
+/* Reclaim the cached slots of the first full cluster, or of all; it goes to the end. */
 static void model_reclaim_full(struct model *m, bool all)
 {
 	unsigned int todo = all ? max(m->inuse / m->cluster_slots, 1U) : 1;
@@ -242,7 +232,7 @@ static void model_reclaim_full(struct model *m, bool all)
  * The model: slots for a folio
  */
 
-/* Are all these slots free, or to be had from the swap cache? */
+/* Whether all these slots are free, or may be taken from the swap cache. */
 static bool model_fits(struct model *m, unsigned int slot, unsigned int nr)
 {
 	unsigned int i;
@@ -256,7 +246,7 @@ static bool model_fits(struct model *m, unsigned int slot, unsigned int nr)
 	return true;
 }
 
-/* Have the swap cache give up these slots. Return: it had some. */
+/* Reclaim these slots from the swap cache. Return: whether any was cached. */
 static bool model_reclaim_range(struct model *m, unsigned int slot, unsigned int nr)
 {
 	bool any = false;
@@ -287,9 +277,9 @@ static void model_take(struct model *m, unsigned int slot, unsigned int order)
 }
 
 /*
- * Look into a cluster, from a slot on: the first place that fits. The cluster is
- * frag after that, or full. One that the swap cache has just emptied is free
- * and is looked into no more.
+ * Search a cluster from a slot for the first place that fits. The cluster becomes
+ * frag or full. One that reclaim has just emptied becomes free and is not searched
+ * further.
  */
 static unsigned int model_search(struct model *m, unsigned int from, unsigned int order)
 {
@@ -311,7 +301,7 @@ static unsigned int model_search(struct model *m, unsigned int from, unsigned in
 	return found;
 }
 
-/* Look into the first cluster of a list, or into one after the other. */
+/* Search the first cluster of a list, or all of them. */
 static unsigned int model_search_list(struct model *m, enum swap_list list, unsigned int of_order,
 				      unsigned int order, bool all)
 {
@@ -335,7 +325,7 @@ static unsigned int model_search_current(struct model *m, unsigned int order)
 		return NO_SLOT;
 	if (cluster->list != SWAP_LIST_NONFULL && cluster->list != SWAP_LIST_FRAG)
 		return NO_SLOT;
-	/* Order 0 fits everywhere; others stay by themselves. */
+	/* Order 0 fits everywhere; other orders do not mix. */
 	if (order && cluster->order != order)
 		return NO_SLOT;
 	return model_search(m, m->next[order], order);
@@ -358,7 +348,7 @@ static unsigned int model_alloc_once(struct model *m, unsigned int order)
 	bool parts = 1 << order < m->cluster_slots;
 	unsigned int slot = model_search_current(m, order);
 
-	/* A full device is asked no more. */
+	/* A full device is not searched. */
 	if (slot != NO_SLOT || m->inuse == m->pages)
 		return slot;
 	if (m->free_first)
@@ -382,7 +372,7 @@ static unsigned int model_alloc(struct model *m, unsigned int order)
 {
 	unsigned int slot;
 
-	/* Order 0 waits for what is to be discarded. */
+	/* Order 0 waits for discards. */
 	do {
 		slot = model_alloc_once(m, order);
 	} while (slot == NO_SLOT && !order && model_discard(m));
@@ -390,11 +380,12 @@ static unsigned int model_alloc(struct model *m, unsigned int order)
 }
 
 /*
- * The model: kernels where a cluster is not frag as soon as a slot is taken of it
+ * The model: kernels where taking a slot does not make a cluster frag
  *
- * A cluster in use is nonfull until it was searched in need, then frag. Free
- * clusters come first, then nonfull ones, then every frag one once. The current
- * cluster goes on whatever has become of it. Every order waits for discards.
+ * A cluster in use is nonfull; it becomes frag when no free cluster is left and it
+ * is searched. Free clusters come first, then nonfull ones, then every frag one
+ * once. The current cluster is used whatever list it is on. Every order waits for
+ * discards.
  */
 
 static unsigned int model_search_old(struct model *m, unsigned int from, unsigned int order)
@@ -407,7 +398,7 @@ static unsigned int model_search_old(struct model *m, unsigned int from, unsigne
 		if (!model_fits(m, slot, nr))
 			continue;
 		model_reclaim_range(m, slot, nr);
-		/* Emptied by that, to be discarded. */
+		/* Reclaim emptied it, and it waits for its discard. */
 		if (cluster->list == SWAP_LIST_DISCARD)
 			break;
 		if (cluster->list == SWAP_LIST_FREE) {
@@ -492,7 +483,7 @@ static unsigned int model_alloc_old(struct model *m, unsigned int order)
 		return NO_SLOT;
 	m->ahead = nr;
 	do {
-		/* It begins anew, at the current cluster. */
+		/* Start again, at the current cluster. */
 		m->next[order] = next;
 		slot = model_alloc_once_old(m, order);
 	} while (slot == NO_SLOT && model_discard(m));
@@ -536,7 +527,7 @@ static struct model *model_new(struct kunit *test, struct swap_area *area)
 }
 
 /*
- * Both side by side
+ * The kernel and the model side by side
  */
 
 struct both {
@@ -545,11 +536,11 @@ struct both {
 	struct model *m;
 	struct rnd_state random;
 	unsigned long orders;
-	/* Up to where slots are refused more often than this. */
+	/* Allocate more than is freed, until more slots are refused than @refused. */
 	bool filling;
 	unsigned int refused;
 	unsigned int since;
-	/* Discards are done only where the allocator waits for them. */
+	/* Discard only when the allocator waits for it. */
 	bool lazy;
 	bool agree;
 };
@@ -588,7 +579,7 @@ static const char *recent_text(struct both *b)
 		const struct model_decision *d = &m->recent[i % MODEL_RECENT];
 
 		if (d->what == 'H') {
-			len += sprintf(text + len, " (hint lost)");
+			len += sprintf(text + len, " (hints drained)");
 		} else if (d->what == 'D') {
 			len += sprintf(text + len, " (discards done)");
 		} else if (!d->slot) {
@@ -604,7 +595,7 @@ static const char *recent_text(struct both *b)
 static void both_differ(struct both *b, const char *what, const char *expected, const char *got)
 {
 	KUNIT_FAIL(b->test,
-		   "rule: current cluster, then %s, then frag, then higher orders: seed %#x, step %u: %s \"%s\" is due, not \"%s\"; the last decisions (C: swapped in, to the cache; G: given up by it):%s",
+		   "rule: current cluster, then %s, then frag, then higher orders: seed %#x, step %u: the model has %s \"%s\", the kernel \"%s\"; the last decisions (C: swapped in to the cache; G: freed by the cache):%s",
 		   b->m->free_first ? "free, then nonfull" : "nonfull, then free", seed,
 		   b->m->steps, what, expected, got, recent_text(b));
 	b->agree = false;
@@ -618,18 +609,18 @@ static void both_alloc(struct both *b, unsigned int order)
 							    model_alloc_old(m, order);
 	swp_entry_t entry = swap_alloc_order(b->test, order);
 	unsigned int got = entry.val ? swp_offset(entry) : NO_SLOT;
-	char due[32] = "none", is[32] = "none";
+	char want[32] = "none", is[32] = "none";
 
 	both_note(b, 'A', got, nr);
 	m->refused += !expected && !order;
 	if (got != expected) {
 		if (expected)
-			slot_text(m, due, expected, nr);
+			slot_text(m, want, expected, nr);
 		if (got)
 			slot_text(m, is, got, nr);
-		both_differ(b, "slot", due, is);
+		both_differ(b, "slot", want, is);
 	} else if (expected && m->inuse == m->pages) {
-		/* The device is full: the worker is woken. */
+		/* The device is full, which wakes the worker. */
 		model_reclaim_full(m, true);
 		swap_area_run_reclaim(b->area);
 	}
@@ -647,7 +638,7 @@ static void both_free(struct both *b, unsigned int slot, unsigned int nr)
 	both_note(b, 'F', slot, nr);
 }
 
-/* How many slots in a row are in use from here on, at most. */
+/* The number of consecutive slots in use from this one, up to @most. */
 static unsigned int both_used_run(struct both *b, unsigned int slot, unsigned int most)
 {
 	unsigned int nr = 0;
@@ -657,7 +648,7 @@ static unsigned int both_used_run(struct both *b, unsigned int slot, unsigned in
 	return nr;
 }
 
-/* What is left of a folio's slots, or a part of it. */
+/* Free the slots of a folio that are still in use, or some of them. */
 static void both_free_some(struct both *b, unsigned int slot)
 {
 	unsigned int size = 1 << b->m->slots[slot].order;
@@ -671,7 +662,7 @@ static void both_free_some(struct both *b, unsigned int slot)
 		both_free(b, slot, 1);
 }
 
-/* All of a cluster that is in use. */
+/* Free all slots of a cluster that are in use. */
 static void both_empty(struct both *b, unsigned int slot)
 {
 	unsigned int first = round_down(slot, b->m->cluster_slots);
@@ -686,14 +677,14 @@ static void both_empty(struct both *b, unsigned int slot)
 	}
 }
 
-/* Swapped in again, the slots stay with the folio in the swap cache. */
+/* Swap a folio in; it stays in the swap cache and keeps its slots. */
 static void both_swap_in(struct both *b, unsigned int slot)
 {
 	struct model *m = b->m;
 	unsigned int i, order = swap_has(SWAPIN_LARGE_CACHED) ? m->slots[slot].order : 0;
 	unsigned int first = round_down(slot, 1 << order);
 
-	/* A folio of which a part is freed comes back by pages. */
+	/* If part of a folio was freed, the rest is swapped in page by page. */
 	if (both_used_run(b, first, 1 << order) < 1 << order) {
 		first = slot;
 		order = 0;
@@ -706,8 +697,8 @@ static void both_swap_in(struct both *b, unsigned int slot)
 	both_note(b, 'C', first, 1 << order);
 }
 
-/* Such a folio gives its slots up, as it is written to. */
-static void both_give_up(struct both *b, unsigned int slot)
+/* Free the slots of a folio in the swap cache, as a write to it does. */
+static void both_free_swap(struct both *b, unsigned int slot)
 {
 	struct folio *folio = swap_cached_folio(both_entry(b, slot));
 	unsigned int nr = 1 << b->m->slots[slot].order;
@@ -728,7 +719,7 @@ static void both_discard(struct both *b)
 	both_note(b, 'D', 0, 0);
 }
 
-static void both_lose_hints(struct both *b)
+static void both_drain_hints(struct both *b)
 {
 	memset(b->m->next, 0, sizeof(b->m->next));
 	swap_kunit_drain_hints();
@@ -774,7 +765,7 @@ static const char *lists_text(struct both *b)
 	return text ?: "";
 }
 
-/* Is every cluster where the model has it? */
+/* Check that every cluster is on the list where the model has it. */
 static void both_compare_lists(struct both *b)
 {
 	struct lists_seen seen = { .m = b->m };
@@ -785,7 +776,7 @@ static void both_compare_lists(struct both *b)
 			    swap_area_lists(b->test, b->area));
 }
 
-/* A slot of a state from a random place on. */
+/* The first slot in this state after a random one, or NO_SLOT. */
 static unsigned int random_slot(struct both *b, enum model_state state)
 {
 	unsigned int slots = b->m->clusters * b->m->cluster_slots, i;
@@ -797,7 +788,7 @@ static unsigned int random_slot(struct both *b, enum model_state state)
 	return NO_SLOT;
 }
 
-/* Order 0 half of the time, else any of the mix. */
+/* Order 0 half of the time, else any order of the mix. */
 static unsigned int random_order(struct both *b)
 {
 	unsigned int nth = random_below(b, 2 * hweight_long(b->orders)), order;
@@ -808,7 +799,7 @@ static unsigned int random_order(struct both *b)
 	return 0;
 }
 
-/* Filling up until there is nothing left for a while, then emptying. */
+/* Alternate: fill the device until it has been full for a while, then empty it. */
 static void both_turn(struct both *b)
 {
 	struct model *m = b->m;
@@ -824,8 +815,8 @@ static void both_turn(struct both *b)
 	}
 }
 
-/* Large folios freed may be more than small ones taken: the more steps, the more are taken. */
-static bool both_in_haste(struct both *b)
+/* Freeing large folios may outweigh allocating small ones: allocate more as steps go by. */
+static bool both_must_fill(struct both *b)
 {
 	return b->filling && b->m->refused == b->refused &&
 	       random_below(b, b->m->steps - b->since + 1) > 1500;
@@ -837,17 +828,17 @@ static void both_step(struct both *b, bool hints)
 
 	both_turn(b);
 	if (dice < 5 && hints)
-		return both_lose_hints(b);
+		return both_drain_hints(b);
 	if (dice < 20 && b->m->discards && !b->lazy)
 		return both_discard(b);
 	if (dice < (b->filling ? 800 : 250))
 		return both_alloc(b, random_order(b));
-	if (both_in_haste(b))
+	if (both_must_fill(b))
 		return both_alloc(b, 0);
 	if (dice >= 980)
 		slot = random_slot(b, SLOT_CACHED);
 	if (slot != NO_SLOT)
-		return both_give_up(b, slot);
+		return both_free_swap(b, slot);
 	slot = random_slot(b, SLOT_USED);
 	if (slot == NO_SLOT)
 		return both_alloc(b, random_order(b));
@@ -860,24 +851,23 @@ static void both_step(struct both *b, bool hints)
 }
 
 /*
- * From empty to full and back several times, with parts of folios, folios and
- * whole clusters freed in random order, some left to the swap cache, and the
- * current clusters lost now and then.
+ * From empty to full and back several times: parts of folios, folios and whole
+ * clusters are freed in random order, some stay in the swap cache, and now and
+ * then the current clusters are drained.
  */
-static void real_and_model_decide_alike(struct kunit *test)
+static void kernel_and_model_agree(struct kunit *test)
 {
 	const struct model_mix *mix = swap_param(test);
-	const struct fake_disk_profile *disk = devices[mix->device].disk;
 	unsigned long bad[] = { 7, 2 * swap_cluster_slots() - 1, 0 };
 	struct both b = { .test = test, .orders = mix->orders, .filling = true, .agree = true };
-	bool hints = swap_has(CPU_HINT_SHARED) && !disk->rotational;
+	bool hints = swap_has(CPU_HINT_SHARED) && !mix->disk->rotational;
 
 	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);
-	if (disk->rotational)
+	if (mix->disk->rotational)
 		SWAP_REQUIRE(test, CLUSTERS_EVERYWHERE);
 	SWAP_REQUIRE_ORDERS(test, __fls(mix->orders) + 1);
 	b.area = swap_area_on(test, &(struct swap_area_config){
-		.disk = disk, .swap_flags = devices[mix->device].swap_flags,
+		.disk = mix->disk, .swap_flags = mix->swap_flags,
 		.clusters = MODEL_CLUSTERS - 2, .tail_slots = 40, .bad_slots = bad });
 	kunit_info(test, "seed %#x, %u steps", seed, MODEL_STEPS);
 	prandom_seed_state(&b.random, seed);
@@ -892,11 +882,12 @@ static void real_and_model_decide_alike(struct kunit *test)
 	}
 	swap_area_run_discards(b.area);
 	swap_decisions_pause(false);
-	KUNIT_EXPECT_TRUE_MSG(test, b.m->refused || !b.agree, "the steps never filled the device");
+	KUNIT_EXPECT_TRUE_MSG(test, b.m->refused || !b.agree,
+			      "the steps never filled the device: try another seed");
 }
 
 static struct kunit_case swap_alloc_model_cases[] = {
-	KUNIT_CASE_PARAM(real_and_model_decide_alike, mix_gen_params),
+	KUNIT_CASE_PARAM(kernel_and_model_agree, mix_gen_params),
 	{}
 };
 

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A benchmark: how often large folios find no slots of their own.
+ * A benchmark: how often large folios fall back to order 0 for lack of slots.
  *
- * A build under memory pressure, in small. Compilers run side by side: each
- * touches its memory front to back, in mappings of its own lengths, and ends,
- * and all it had is freed. A fault takes the largest enabled folio that fits
- * there, as the kernel does. Memory is short: the folio touched the longest time
- * ago is swapped out, and comes back where its compiler looks at it again. One
- * that finds no slots is split, and swapped out by pages. In some parts of a
- * build small programs prevail, in others long mappings, so that what is asked
- * of swap is not always the same mix of sizes: that is when clusters of one order
- * are wanted by another.
+ * It imitates a kernel build under memory pressure. Compilers run side by side.
+ * Each touches its memory from start to end, in mappings of various lengths; when
+ * it exits, all its memory is freed. A fault allocates the largest enabled folio
+ * that fits, as the kernel does. When memory is short, the folio untouched for
+ * longest is swapped out; it is swapped in when its compiler looks at it again. A
+ * folio that gets no slots is split and swapped out page by page. In some parts of
+ * the build small programs prevail, in others long mappings, so the mix of folio
+ * sizes changes: then one order needs clusters that another order uses.
  *
- * The published numbers are of make -j96 on 96 CPUs, with 4096 to 5120 clusters.
- * Here it is 96 compilers on 8 CPUs, and some 400 clusters: of them, a CPU's current
- * ones are the same share. The area is a little larger than what there is to be
- * swapped at most (tight), or a tenth larger (roomy).
+ * The published numbers are for make -j96 on 96 CPUs, with 4096 to 5120 clusters.
+ * This is 96 compilers on 8 CPUs with some 400 clusters, so the current clusters
+ * of the CPUs are the same share. The area is a little larger than what is swapped
+ * at most (tight), or a tenth larger (roomy).
  *
- * Every slot is the real allocator's decision; all else is drawn from a seed and
- * is the same on every kernel, who touches what and when. Runs only when asked for:
- * swap_bench_fragmentation.steps=, as the verb bench-fragmentation does, which puts
- * kernels side by side.
+ * Every slot is the decision of the real allocator. Everything else comes from a
+ * seed and is the same on every kernel. Runs only with
+ * swap_bench_fragmentation.steps=, as the verb bench-fragmentation sets it to
+ * compare kernels.
  */
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include "swap_fixture.h"
@@ -33,23 +31,23 @@
 #define BUILD_ORDERS	10
 /* Steps of one part of the build. */
 #define BUILD_PART	80000
-/* Pages of memory for all compilers. */
+/* Pages of memory, for all compilers together. */
 #define BUILD_MEMORY	32768
-/* Folios in it, the longest untouched first: a ring. */
+/* Folios in the LRU ring. */
 #define LRU_FOLIOS	BIT(18)
 
-/* Pages that a compiler touches before it ends; a small program a quarter. */
+/* Pages that a compiler touches before it exits; a small program a quarter. */
 #define JOB_PAGES_MIN	512
 #define JOB_PAGES	6144
-/* Pages it touches when it is its turn, and how often in 1000 it looks at old ones. */
+/* Pages it touches in its turn, and how many turns in 1000 look at old pages. */
 #define JOB_TURN	16
 #define JOB_LOOKS_BACK	300
 /* Longest mapping of a small program. */
 #define SMALL_MAPPING	16
-/* Of so many large folios one comes back by a page alone. */
+/* One large folio in this many is swapped in by a single page. */
 #define SWAP_IN_PARTS	8
 
-/* The area, in percent of what there is to be swapped at most. */
+/* The size of the area, in percent of what is swapped at most. */
 #define AREA_TIGHT	102
 #define AREA_ROOMY	110
 
@@ -58,13 +56,13 @@ static unsigned int steps;
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "swap_bench_fragmentation."
 module_param(seed, uint, 0444);
-MODULE_PARM_DESC(seed, "of the build");
+MODULE_PARM_DESC(seed, "seed of the build");
 module_param(steps, uint, 0444);
-MODULE_PARM_DESC(steps, "of the build; 0, the default, runs nothing");
+MODULE_PARM_DESC(steps, "length of the build; 0, the default, skips it");
 
 struct bench {
 	SWAP_PARAM_NAME;
-	/* BIT()s of the sizes enabled, order 0 among them. */
+	/* BIT()s of the enabled orders, order 0 included. */
 	unsigned long orders;
 	bool roomy;
 	bool discard;
@@ -74,12 +72,12 @@ struct bench {
 #define ORDERS_ALL	(BIT(0) | GENMASK(9, 2))
 
 static const struct bench benches[] = {
-	{ "64 kB, tight", ORDERS_64K, false, false },
-	{ "64 kB, roomy", ORDERS_64K, true, false },
-	{ "all sizes, roomy", ORDERS_ALL, true, false },
-	{ "64 kB, tight, discard", ORDERS_64K, false, true },
-	{ "64 kB, roomy, discard", ORDERS_64K, true, true },
-	{ "all sizes, roomy, discard", ORDERS_ALL, true, true },
+	{ "64 kB, tight", ORDERS_64K },
+	{ "64 kB, roomy", ORDERS_64K, .roomy = true },
+	{ "all sizes, roomy", ORDERS_ALL, .roomy = true },
+	{ "64 kB, tight, discard", ORDERS_64K, .discard = true },
+	{ "64 kB, roomy, discard", ORDERS_64K, .roomy = true, .discard = true },
+	{ "all sizes, roomy, discard", ORDERS_ALL, .roomy = true, .discard = true },
 };
 
 SWAP_PARAMS(bench, benches);
@@ -88,7 +86,7 @@ static const struct fake_disk_profile zram_discard = {
 	.name = "zram+discard", .synchronous = true, .discard = true,
 };
 
-/* A page of a job is touched, and then in memory or in a slot. */
+/* A touched page of a job is in memory, or in a slot. */
 struct build_page {
 	u32 slot;
 	/* Of its folio. */
@@ -99,17 +97,17 @@ struct build_job {
 	struct build_page page[JOB_PAGES];
 	unsigned int pages;
 	unsigned int touched;
-	/* Pages it is ahead with: large folios are touched at once, and then take their time. */
+	/* Pages touched in advance: a large folio is touched at once and takes several turns. */
 	int ahead;
-	/* What it maps is its own, whatever becomes of others. */
+	/* Its mappings do not depend on other jobs. */
 	struct rnd_state random;
-	/* Its mappings are short: a shell, a driver, an assembler. */
+	/* A shell, a compiler driver or an assembler: its mappings are short. */
 	bool small;
-	/* Of a hundred mappings so many may be twice as long as the rest, and of those again. */
+	/* In percent: mappings that may be twice as long as the rest, of those again, and so on. */
 	unsigned int longer;
 	/* End of the mapping that is being touched. */
 	unsigned int mapping_end;
-	/* Which compiler this is: folios of an ended one are no more. */
+	/* Number of the compiler: folios of one that has exited are gone. */
 	unsigned int generation;
 };
 
@@ -122,28 +120,28 @@ struct build_folio {
 struct build {
 	struct kunit *test;
 	struct swap_area *area;
-	/* Who comes next; and what does not always come. */
+	/* Whose turn it is, and what is done now and then. */
 	struct rnd_state random;
 	struct rnd_state sometimes;
 	unsigned long orders;
-	/* Nothing is swapped: only how much there would be to. */
+	/* Swap nothing, only find out how much there is to swap. */
 	bool dry;
 	struct build_job *jobs;
-	/* Where each CPU goes on; a job stays on its own. */
+	/* The hints of each CPU; a job stays on its CPU. */
 	struct swap_hints cpu[BUILD_CPUS];
 	struct build_folio *lru;
 	unsigned long lru_first;
 	unsigned long lru_end;
-	/* Of those that start now: how many in a hundred are small, and how the others map. */
+	/* Of jobs that start now: percentage of small ones, and how the others map. */
 	unsigned int small;
 	unsigned int longer;
-	/* In pages: now, and at most in swap, and in both. */
+	/* Pages: now, most in swap, most in memory and swap. */
 	unsigned long in_memory;
 	unsigned long in_swap;
 	unsigned long peak;
 	unsigned long demand;
 	unsigned long started;
-	/* How often there was not one slot. */
+	/* How often no slot was left at all. */
 	unsigned long full;
 	unsigned long swpout[BUILD_ORDERS];
 	unsigned long fallback[BUILD_ORDERS];
@@ -180,7 +178,7 @@ static void build_free(struct build *b, unsigned int slot, unsigned int nr)
 	b->in_swap -= nr;
 }
 
-/* All its memory goes at once, as by unmapping: neighbours together. */
+/* Free all memory of a job at once, neighbouring slots together, as munmap() does. */
 static void job_end(struct build *b, struct build_job *job)
 {
 	unsigned int i, nr, size = swap_cluster_slots();
@@ -213,7 +211,7 @@ static void lru_add(struct build *b, struct build_job *job, unsigned int page)
 				       .generation = job->generation };
 }
 
-/* Mappings are the rarer the longer they are. */
+/* The longer mappings are, the rarer they are. */
 static unsigned int job_map(struct build_job *job)
 {
 	unsigned int order = 0;
@@ -225,7 +223,7 @@ static unsigned int job_map(struct build_job *job)
 	return between(&job->random, 1, 1 << order);
 }
 
-/* The largest folio that fits at the next address. */
+/* Touch the largest folio that fits at the next address. */
 static void job_touch(struct build *b, struct build_job *job)
 {
 	unsigned int i, nr, order = BUILD_ORDERS - 1;
@@ -245,7 +243,7 @@ static void job_touch(struct build *b, struct build_job *job)
 	b->in_memory += nr;
 }
 
-/* Return: there were slots. */
+/* Return: whether there were slots. */
 static bool swap_out_pages(struct build *b, struct build_job *job, unsigned int page,
 			   unsigned int order)
 {
@@ -265,7 +263,7 @@ static bool swap_out_pages(struct build *b, struct build_job *job, unsigned int 
 	return true;
 }
 
-/* A folio goes out, whole or by pages; what finds no slots stays. Return: all of it went. */
+/* Swap out a folio, whole or by pages; pages that get no slot stay. Return: whether all went. */
 static bool swap_out(struct build *b, struct build_job *job, unsigned int page)
 {
 	unsigned int i, order = job->page[page].order, nr = 1 << order;
@@ -283,7 +281,7 @@ static bool swap_out(struct build *b, struct build_job *job, unsigned int page)
 	return good;
 }
 
-/* The longest untouched folio goes. Where swap is full, something else has to: file pages. */
+/* Swap out folios, the longest untouched first. If swap is full, file pages go instead. */
 static void build_reclaim(struct build *b)
 {
 	b->demand = max(b->demand, b->in_memory + b->in_swap);
@@ -300,7 +298,7 @@ static void build_reclaim(struct build *b)
 	}
 }
 
-/* A folio comes back as it was, and now and then a page of it alone. */
+/* Swap in a folio, or now and then one page of it. */
 static void swap_in(struct build *b, struct build_job *job, unsigned int page)
 {
 	unsigned int i, order = job->page[page].order, nr = 1 << order;
@@ -398,7 +396,7 @@ static void build_report(struct build *b, const char *name, unsigned long pages)
 		   pages, b->peak, b->started, b->full);
 }
 
-/* What there is to be swapped at most. */
+/* Pages swapped at most. */
 static unsigned long build_demand(struct kunit *test, const struct bench *bench)
 {
 	struct build *b = build_new(test, bench);
@@ -418,7 +416,7 @@ static void large_folios_find_slots(struct kunit *test)
 	unsigned int i;
 
 	if (!steps)
-		kunit_skip(test, "a benchmark: `make bench-fragmentation` runs it");
+		kunit_skip(test, "a benchmark, run by `make bench-fragmentation`");
 	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);
 	if (bench->discard)
 		SWAP_REQUIRE(test, NONFULL_FIRST);
