@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """swap-kunit: what a kernel's swap allocator and readahead decide, from the real code.
 
-The parts, in the order a run passes through them:
+A package imports only those listed above it:
 
-deps       what this machine lacks, and installing it
-source     find a kernel tree (KSRC) or fetch Debian's linux-source package
-tree       the overlay: the kernel's files as links, ours beside them
-build      Kconfig fragments, kunit.py config and build, warm builds by make
-run        one UML per suite, watched; a crash or a hang is a failed case
-results    KTAP log, kunit.py's own results, results.json, junit.xml, decisions
-verdict    one screen, and the closing line
-
-presence   which mechanisms the probe finds in a kernel, and which it must have
-matrix     kernels x configs, a run each
-notation   decisions.txt, read back
-decisions  what two runs decide otherwise
+base        errors, signals, paths, running programs, kernel trees, what this machine lacks
+source      a kernel tree: the one given, or Debian's linux-source package
+build       the overlay, patches, Kconfig fragments, kunit.py config and build, warm builds by make
+sandbox     bubblewrap around every program that a stranger's patch could steer
+run         one UML a suite, its console, results, known bugs, mechanisms, the verdict; kernels x configs
+decisions   decisions.txt read back, compared, drawn; the fragmentation benchmark
+coverage    gcov counters, per case; reports, floors, which tests reach a line
+series      mails, mboxes and ranges as a series of patches, laid on a base; why a hunk does not fit
+presubmit   the steps of a check, its store, progress and report; b4's checks
+cli         options and variables of make, the verbs
 """

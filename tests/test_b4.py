@@ -13,6 +13,7 @@ from unittest import mock
 
 from swapkunit.presubmit import b4
 from swapkunit.cli import main as cli
+from swapkunit.cli.verbs.b4_check import asked_of
 from swapkunit.base.errors import SwapKunitError, UntestableKernel, UnusableInput
 from swapkunit.presubmit.check import CheckRequest
 from swapkunit.presubmit.report import FAIL, PASS, WARN, PatchReport, PresubmitReport, Step
@@ -46,7 +47,7 @@ class Check(Scratch):
         git(self.kernel, "checkout", "-q", branch)
         args = cli.make_parser().parse_args(["b4-check", "--ksrc", str(self.kernel), *words])
         with mock.patch("swapkunit.presubmit.check.check", self.check):
-            return b4.answer(args, io.BytesIO(mail.encode()))
+            return b4.answer(asked_of(args), io.BytesIO(mail.encode()))
 
     def sha(self, name: str) -> str:
         """The commit of a name."""

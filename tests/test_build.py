@@ -114,8 +114,8 @@ class Disk(Scratch):
     def test_beforehand(self) -> None:
         needed = r"1048576.0 GB are needed and its disk has .* free; make room"
         with self.assertRaisesRegex(SwapKunitError, needed):
-            build.check_room(self.top / "not/yet", 1 << 50)
-        build.check_room(self.top, 1)
+            layouts.check_room(self.top / "not/yet", 1 << 50)
+        layouts.check_room(self.top, 1)
 
     def test_during_make(self) -> None:
         layout = Layout(self.top)

@@ -14,7 +14,9 @@ from unittest import mock
 
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.kernel import examine
-from swapkunit.cli.verbs import closing_counts, unittest_counts
+from swapkunit.cli import make
+from swapkunit.cli.verbs import VERBS
+from swapkunit.cli.verbs.test import closing_counts, unittest_counts
 
 from .support import REPO, Scratch, fingerprint, git, make_kernel, write
 
@@ -112,8 +114,8 @@ class Statuses(CommandLine):
                 (["--ksrc", self.kernel, "--filter", "swap_x"], "no case matches the filter swap_x"),
                 (["--ksrc", self.kernel, "--out", self.top / "a b"], "no space or colon"),
                 (["--ksrc", self.kernel, "--out", self.kernel / "Makefile/x"], "Not a directory"),
-                (["--jobs", "none"], "'none' is no number from 1 on"),
-                (["--timeout", "0"], "'0' is no number of seconds above 0"),
+                (["--jobs", "none"], "must be a positive integer below 4294967296, not 'none'"),
+                (["--timeout", "0"], "must be a positive number of seconds, not '0'"),
                 (["--no-such-option"], "unrecognized arguments: --no-such-option")):
             with self.subTest(words):
                 out = [] if "--out" in words else ["--out", self.out]
@@ -131,10 +133,43 @@ class Statuses(CommandLine):
         self.assertIn("it depends on NET=y (add CONFIG_NET=y to the fragment)", output)
 
     def test_every_verb_has_help(self) -> None:
-        for verb in ("run", "build", "list", "tree", "fetch", "matrix", "presence", "presubmit", "b4-check", "test", "clean"):
-            done = self.program(verb, "--help")
+        for name, verb in VERBS.items():
+            done = self.program(name, "--help")
             self.assertEqual(done.status, 0)
-            self.assertIn("exit status", done.output)
+            self.assertIn(verb.exit_statuses, done.output)
+
+
+class Variables(unittest.TestCase):
+    """make's variables as options."""
+
+    def words(self, *words: str, **environment: str) -> list[str]:
+        """The arguments of the program."""
+        return make.command_line(list(words), environment, VERBS)
+
+    def test_options(self) -> None:
+        self.assertEqual(self.words("run", "KSRC=a b", "V=0", "J=2", "LLVM=-19", "CC=gcc-12", "FILTER="),
+                         ["run", "--ksrc=a b", "--jobs=2", "--make-option=LLVM=-19", "--make-option=CC=gcc-12"])
+        self.assertEqual(self.words("covers", "LINE=mm/zswap.c:7", "V=1"), ["covers", "--verbose", "--", "mm/zswap.c:7"])
+        self.assertEqual(self.words("decisions", "A=7.3", "B=6.12"), ["decisions", "--", "7.3", "6.12"])
+        self.assertEqual(self.words("test", "KERNEL=6.12"), ["test", "--", "--kernel=6.12"])
+        self.assertEqual(self.words("presubmit", "PATCHES=a.patch -", "SANDBOX=0", "FULL=1"),
+                         ["presubmit", "--no-sandbox", "--full", "--", "a.patch", "-"])
+
+    def test_environment_and_fallback(self) -> None:
+        self.assertEqual(self.words("run", "KERNEL=7", KERNEL="6.12", O="there", RANGE="a..b"),
+                         ["run", "--kernel=7", "--out=there"])
+        self.assertEqual(self.words("matrix", KERNEL="6.12"), ["matrix", "--kernels=6.12"])
+        self.assertEqual(self.words("matrix", "KERNELS=7", KERNEL="6.12"), ["matrix", "--kernels=7"])
+
+    def test_unknown(self) -> None:
+        for words, text in ((["run", "KSR=x"], "KSR=.*did you mean KSRC="), (["run", "RANGE=x"], "belongs to `make presubmit`"),
+                            (["fetch", "XYZ=1"], "it takes KERNEL")):
+            with self.subTest(words), self.assertRaisesRegex(SwapKunitError, text):
+                self.words(*words)
+
+    def test_makefile_has_every_verb(self) -> None:
+        text = (REPO / "Makefile").read_text().replace("\\\n", " ")
+        self.assertEqual(set(text.partition("verbs :=")[2].partition("\n")[0].split()), VERBS.keys())
 
 
 class Completion(unittest.TestCase):
@@ -218,7 +253,7 @@ class Files(CommandLine):
         self.assertTrue((self.top / "plain/mm/kunit/.kunitconfig").exists())
         done = self.program("tree", "--ksrc", self.kernel, "--tree", self.kernel)
         self.assertEqual(done.status, 2)
-        self.assertIn("files in it that are not from swap-kunit", done.output)
+        self.assertIn("contains files that are not from swap-kunit", done.output)
 
     def test_list_and_clean(self) -> None:
         done = self.program("list", "--ksrc", self.kernel, "--out", self.out)

@@ -14,9 +14,11 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit.coverage import counters, report as coverage, measure as coverage_verbs, covers, floors, lcov
+from swapkunit.coverage import counters, report as coverage, covers, floors, lcov
 from swapkunit.base import deps
 from swapkunit.cli.main import main
+from swapkunit.cli.verbs import coverage as verbs
+from swapkunit.run.session import Request
 from swapkunit.coverage.counters import FileCounts, Tools, watched_name
 from swapkunit.coverage.report import Gap, Places, Ratio
 from swapkunit.base.errors import SwapKunitError
@@ -466,12 +468,12 @@ class VerbTest(Scratch):
         self.assertIn("there is no gcov-99", said.getvalue())
 
     def test_floors_are_for_all_suites_in_the_standard_configuration(self) -> None:
-        standard = coverage_verbs.is_standard
-        self.assertTrue(standard(coverage_verbs.Request()))
-        self.assertTrue(standard(coverage_verbs.Request(config=["coverage"])))
-        for request in (coverage_verbs.Request(filters=["swap_io"]), coverage_verbs.Request(config=["kasan"]),
-                        coverage_verbs.Request(kunitconfig=Path("x")),
-                        coverage_verbs.Request(kernel_args=["mem=1G"])):
+        standard = verbs.is_standard
+        self.assertTrue(standard(Request()))
+        self.assertTrue(standard(Request(config=["coverage"])))
+        for request in (Request(filters=["swap_io"]), Request(config=["kasan"]),
+                        Request(kunitconfig=Path("x")),
+                        Request(kernel_args=["mem=1G"])):
             self.assertFalse(standard(request))
 
 

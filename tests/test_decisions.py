@@ -8,7 +8,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from swapkunit.decisions import text as decisions_text, sides as decisions_verb
+from swapkunit.decisions import text as decisions_text, sides
 from swapkunit.run import results
 from swapkunit.decisions.diff import Difference, Recorded, compare, load
 from swapkunit.base.errors import SwapKunitError
@@ -204,13 +204,13 @@ class Sides(Scratch):
 
     def side(self, text: str) -> tuple:
         """(tree, version, policies)"""
-        side = decisions_verb.parse_side("A", text)
+        side = sides.parse_side("A", text)
         return side.tree, side.version, side.policies
 
     def test_versions(self) -> None:
         self.assertEqual(self.side("7.3"), (None, "7.3", []))
         self.assertEqual(self.side("7.3.4-1~bpo13+1"), (None, "7.3.4-1~bpo13+1", []))
-        found = decisions_verb.VERSION.fullmatch("7.3.4-1~bpo13+1+free-first+congestion")
+        found = sides.VERSION.fullmatch("7.3.4-1~bpo13+1+free-first+congestion")
         self.assertEqual(found.groups(), ("7.3.4-1~bpo13+1", "+free-first+congestion"))
 
     def test_trees(self) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import subprocess
 import unittest
 from pathlib import Path
 
 from swapkunit.decisions import fragmentation as bench
 from swapkunit.run import runner as run
+from swapkunit.cli.options import positive
 from swapkunit.decisions.fragmentation import Column
 from swapkunit.decisions.sides import Side
 from swapkunit.base.errors import SwapKunitError
@@ -18,7 +18,6 @@ from swapkunit.base.kernel import Kernel
 from swapkunit.run.console import Case, Suite
 from swapkunit.run.runner import Results
 
-from .support import REPO
 
 PRINTED = [
     "        # large_folios_find_slots: fragmentation: 64 kB, tight: order 0: swpout 900 fallback 0",
@@ -97,10 +96,10 @@ class Options(unittest.TestCase):
     """What is refused."""
 
     def test_numbers_that_the_kernel_would_pass_over(self) -> None:
-        self.assertEqual(bench.unsigned("4294967295"), 4294967295)
+        self.assertEqual(positive("4294967295"), 4294967295)
         for text in ("0", "-1", "x", "4294967296"):
-            with self.assertRaisesRegex(argparse.ArgumentTypeError, "no number from 1 to 4294967295"):
-                bench.unsigned(text)
+            with self.assertRaisesRegex(argparse.ArgumentTypeError, "positive integer below 4294967296"):
+                positive(text)
 
 
 class Selected(unittest.TestCase):
@@ -111,11 +110,6 @@ class Selected(unittest.TestCase):
     def test_not_in_a_plain_run(self) -> None:
         self.assertEqual(run.select(self.CASES, []), self.CASES[:1])
         self.assertEqual(run.select(self.CASES, [bench.SUITE]), self.CASES[1:])
-
-    def test_make(self) -> None:
-        done = subprocess.run(["make", "-n", "-C", REPO, "bench-fragmentation", "KERNELS=6.12,7", "SEED=3", "STEPS=9"],
-                              capture_output=True, text=True, check=False)
-        self.assertRegex(done.stdout, r"bench-fragmentation --kernels '6.12,7' --seed '3' [\\\s]+--steps '9'")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from unittest import mock
 from xml.etree import ElementTree
 
 from swapkunit import sandbox as boxes
-from swapkunit.presubmit import page as presubmit_html, report as reports, steps
+from swapkunit.presubmit import files, page as presubmit_html, report as reports, steps
 from swapkunit.series.applying import Applied
 from swapkunit.presubmit.testbed import Bench, Tested
 from swapkunit.build.build import not_ours
@@ -468,7 +468,7 @@ class Report(Scratch):
 
     def test_junit_counts_findings(self) -> None:
         made = self.made(Step("build", PASS, ""), Step("suites", WARN, "\x01odd"), Step("lines", SKIP, "not asked"))
-        reports.write(made)
+        files.write(made)
         suite = ElementTree.parse(self.top / "junit.xml").find("testsuite")
         self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("skipped")), ("3", "1", "1"))
 

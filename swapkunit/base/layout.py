@@ -61,6 +61,16 @@ def full_disk(out: Path, little: int = LITTLE) -> Path | None:
     return place if disk_free(place) < little else None
 
 
+def check_room(directory: Path, wanted: int) -> None:
+    """Raise SwapKunitError when directory's disk has less than wanted bytes free."""
+    free = disk_free(directory)
+    if free < wanted:
+        raise SwapKunitError(
+            f"cannot work in {directory}: {wanted / 2**30:.1f} GB are needed and its disk has "
+            f"{free / 2**30:.1f} GB free; make room (`swap-kunit clean` removes old builds), or use "
+            "another disk with --out (make: O=) and SWAP_KUNIT_CACHE")
+
+
 def no_room(place: Path) -> SwapKunitError:
     """That the disk of place is full, and what to do."""
     another = "by TMPDIR" if place in temporary() else "with --out (make: O=)"

@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
+"""From a kernel tree to vmlinux."""

@@ -20,7 +20,8 @@ from ..base import commands, toolchain
 from . import fragments
 from ..base.errors import SwapKunitError, UntestableKernel
 from .fragments import KunitConfig
-from ..base.layout import LITTLE, REPO, WRAPPED, Layout, disk_free, full_disk, no_room
+from .kconfig import explain
+from ..base.layout import LITTLE, REPO, WRAPPED, Layout, check_room, full_disk, no_room
 from .overlay import OWN_DIR, STALE, real_name
 
 ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
@@ -91,7 +92,6 @@ def check_config(layout: Layout, config: KunitConfig, done: commands.Finished) -
     result = fragments.read_dot_config(layout.build / ".config")
     missing = fragments.unmet(config, result) if "CC_VERSION_TEXT" in result else []
     if missing:
-        from .kconfig import explain    # only read when needed: it walks all Kconfig files
         for line in explain(layout.tree, missing, config, result):
             print(f"swap-kunit: {line}", file=sys.stderr)
         ours = [symbol for symbol in missing if config.asked_by[symbol] != ".kunitconfig"]
@@ -309,16 +309,6 @@ def drop_half_written(build_dir: Path) -> None:
 
 
 # -- disk space --------------------------------------------------------------
-
-
-def check_room(directory: Path, wanted: int) -> None:
-    """Raise SwapKunitError when directory's disk has less than wanted bytes free."""
-    free = disk_free(directory)
-    if free < wanted:
-        raise SwapKunitError(
-            f"cannot work in {directory}: {wanted / 2**30:.1f} GB are needed and its disk has "
-            f"{free / 2**30:.1f} GB free; make room (`swap-kunit clean` removes old builds), or use "
-            "another disk with --out (make: O=) and SWAP_KUNIT_CACHE")
 
 
 def raise_if_disk_full(layout: Layout, output: str) -> None:

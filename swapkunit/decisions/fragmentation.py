@@ -7,21 +7,20 @@ ones once more with a device that discards, where free ones come first.
 """
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import sides as decisions_verb
-from ..base import deps, layout
-from ..run import session as sessions
+from . import sides
 from .sides import Side
-from ..base.errors import GOOD, SwapKunitError
+from ..base import deps, layout
+from ..base.errors import SwapKunitError
+from ..run import session as sessions
 from ..run.runner import Results
-from ..run.verdict import relative
+from ..run.session import Request
 
 SUITE = "swap_bench_fragmentation"
 NAME = "bench-fragmentation"
@@ -67,18 +66,17 @@ class Column:
 
 def find(texts: list[str], top: Path) -> list[Side]:
     """The kernels asked for, found or fetched. Raises SwapKunitError."""
-    sides = [decisions_verb.parse_side("kernel", text) for text in texts]
-    for side in sides:
-        decisions_verb.locate(side, CONFIG, top)
-    return sides
+    found = [sides.parse_side("kernel", text) for text in texts]
+    for side in found:
+        sides.locate(side, CONFIG, top)
+    return found
 
 
-def measure(side: Side, args: argparse.Namespace) -> list[Column]:
+def measure(side: Side, asked: Request) -> list[Column]:
     """Build one kernel and run the workload. Raises SwapKunitError."""
-    words = [f"{SUITE}.steps={args.steps}", f"{SUITE}.seed={args.seed}"]
     started = time.monotonic()
     print(f"{side.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
-    session = sessions.open_session(decisions_verb.request_of(side, args, CONFIG, [SUITE], words))
+    session = sessions.open_session(sides.request_of(side, asked))
     with session.layout.lock():
         sessions.build_kernel(session)
         results = sessions.run_suites(session)
@@ -173,50 +171,16 @@ def as_csv(measured: list[Column]) -> str:
     return text.getvalue()
 
 
-def bench(args: argparse.Namespace) -> int:
-    """Measure every kernel, print the table, keep it."""
+def bench(kernels: list[str], request: Request, steps: int, seed: int) -> list[Path]:
+    """Measure every kernel, print the table and keep it; returns the files. request: how each is built and run."""
     deps.require(deps.BUILD)
-    top = args.out.absolute() if args.out else layout.default_top()
-    measured: list[Column] = []
-    for side in find(args.kernels or KERNELS, top):
-        measured += measure(side, args)
-    head = f"Large folios that found no slots of their own: {args.steps} steps of a build, seed {args.seed}"
+    top = request.out.absolute() if request.out else layout.default_top()
+    words = [f"{SUITE}.steps={steps}", f"{SUITE}.seed={seed}"]
+    asked = replace(request, config=CONFIG, filters=[SUITE], kernel_args=[*words, *request.kernel_args])
+    measured = [column for side in find(kernels, top) for column in measure(side, asked)]
+    head = f"Large folios that found no slots of their own: {steps} steps of a build, seed {seed}"
     files = {"txt": table(measured, head) + "\n", "csv": as_csv(measured)}
     for kind, text in files.items():
         (top / f"{NAME}.{kind}").write_text(text)
     print(f"\n{files['txt']}")
-    for kind, what in (("txt", "table"), ("csv", "numbers")):
-        print(f"{what:<8} {relative(top / f'{NAME}.{kind}')}")
-    return GOOD
-
-
-def unsigned(text: str) -> int:
-    """A number from 1 on that the kernel's parameter can hold: it would pass over a larger one."""
-    if not text.isdigit() or not 0 < int(text) < 1 << 32:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {(1 << 32) - 1}")
-    return int(text)
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The verb's own arguments."""
-    from ..cli.main import comma_list, seconds
-    parser.add_argument("--kernels", metavar="A,B", default=[], type=comma_list,
-                        help="versions such as 7.3, 6.12 or 7.3+free-first, or trees; the last is compared with the "
-                             f"others; default: {','.join(KERNELS)} (make: KERNELS=)")
-    parser.add_argument("--seed", metavar="N", type=unsigned, default=SEED,
-                        help=f"another build; default {SEED} (make: SEED=)")
-    parser.add_argument("--steps", metavar="N", type=unsigned, default=STEPS,
-                        help=f"how long a build; default {STEPS} (make: STEPS=)")
-    parser.add_argument("--timeout", metavar="SECONDS", type=seconds, default=120.0,
-                        help="a UML silent for so long hangs; default 120")
-    parser.add_argument("--kernel-arg", metavar="ARG", action="append", default=[],
-                        help="for the UML's command line; may be repeated")
-    parser.add_argument("--out", metavar="DIR", type=Path,
-                        help="where the kernels' directories and the tables go; default out (make: O=)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show the whole builds (make: V=1)")
-
-
-VERBS = {
-    "bench-fragmentation": (bench, ("build", options),
-                            "how often large folios find no slots, kernels side by side"),
-}
+    return [top / f"{NAME}.{kind}" for kind in files]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The verb `b4-check`: presubmit as b4 calls a check, one mail on stdin.
+"""presubmit as b4 calls a check, one mail on stdin.
 
     [b4]
         review-perpatch-check-cmd = /path/to/swap-kunit b4-check
@@ -13,7 +13,6 @@ branch, or on the branch that is being prepared) it is checked on top of those b
 """
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -22,23 +21,35 @@ import sys
 import tempfile
 import traceback
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Iterator
 
 from ..base import deps
-from . import check as presubmit
+from . import check
 from ..series import series
-from ..base.errors import GOOD, SwapKunitError, UnusableInput, explained
+from ..base.errors import SwapKunitError, UnusableInput, explained
 from ..base.kernel import read_version
-from .check import CheckRequest
+from .check import QUICK, CheckRequest
 from .report import FAIL, PASS, SKIP, WARN, PresubmitReport
+from ..run.session import Request
 from ..series.series import Patch, reading_git
 
 TOOL = "swap-kunit"
 PREP_COVER = "--- b4-submit-tracking ---"
 LARGEST = 8 << 20   # bytes of a mail
 SEARCHED = 500      # commits of the branch looked through for the mail's
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How b4 calls it. series: about the whole series; lines: a line a finding in place of JSON."""
+
+    run: Request
+    series: bool = False
+    lines: bool = False
+    quick: bool = False
+    sandbox: bool = True
 
 
 @dataclass
@@ -122,26 +133,23 @@ def changes(diff: str) -> list[str]:
 # -- checking ----------------------------------------------------------------
 
 
-def request_for(args: argparse.Namespace, stream: BinaryIO, work: Path) -> CheckRequest | Result | None:
+def request_for(asked: Asked, stream: BinaryIO, work: Path) -> CheckRequest | Result | None:
     """What is to be checked for the mail on stream; a Result when that is known already; None: nothing to say."""
-    from ..cli.verbs import request_of
     deps.require(series.NEEDED)
-    if args.ksrc is None and not args.kernel and read_version(Path.cwd()):
-        args.ksrc = Path.cwd()
-    run, asked = request_of(args), {"depth": "quick" if args.quick else "default", "quiet": True,
-                                    "sandbox": not args.no_sandbox}
+    run = asked.run
+    if run.ksrc is None and not run.kernel and read_version(Path.cwd()):
+        run = replace(run, ksrc=Path.cwd())
+    base = CheckRequest(run, depth=QUICK if asked.quick else "default", quiet=True, sandbox=asked.sandbox)
     mail = read_mail(stream)
-    tracked = tracked_range(args.ksrc) if args.ksrc else ""
-    if args.series and tracked:
-        return CheckRequest(run, spec=tracked, **asked)
+    tracked = tracked_range(run.ksrc) if run.ksrc else ""
+    if asked.series and tracked:
+        return replace(base, spec=tracked)
     if is_cover(mail):
         return Result(WARN, "not checked: only the cover letter is here; check the series out for review first") \
-            if args.series else None
+            if asked.series else None
     found = series.read_mail(io.BytesIO(mail), work)
-    spec = range_up_to(args.ksrc, found.patches[-1]) if args.ksrc else ""
-    if spec:
-        return CheckRequest(run, spec=spec, last_only=not args.series, **asked)
-    return CheckRequest(run, series=found, **asked)
+    spec = range_up_to(run.ksrc, found.patches[-1]) if run.ksrc else ""
+    return replace(base, spec=spec, last_only=not asked.series) if spec else replace(base, series=found)
 
 
 def read_mail(stream: BinaryIO) -> bytes:
@@ -188,20 +196,20 @@ def by_step(report: PresubmitReport) -> list[Result]:
     return [Result(step.status, f"{step.name}: {step.summary}") for step in steps]
 
 
-def checked(args: argparse.Namespace, stream: BinaryIO) -> list[Result]:
+def checked(asked: Asked, stream: BinaryIO) -> list[Result]:
     """What is to be told of the mail on stream. Raises SwapKunitError."""
     with tempfile.TemporaryDirectory(prefix="swap-kunit-b4-") as work:
-        request = request_for(args, stream, Path(work))
+        request = request_for(asked, stream, Path(work))
         if request is None or isinstance(request, Result):
             return [request] if request else []
-        report = presubmit.check(request)
-        return by_step(report) if args.lines else results(report, args.series)
+        report = check.check(request)
+        return by_step(report) if asked.lines else results(report, asked.series)
 
 
-def answer(args: argparse.Namespace, stream: BinaryIO) -> str:
+def answer(asked: Asked, stream: BinaryIO) -> str:
     """What is printed for the mail on stream: also when nothing could be checked, which is not the mail's fault."""
     try:
-        found = checked(args, stream)
+        found = checked(asked, stream)
     except UnusableInput as error:
         found = [Result(FAIL, str(error))]
     except SwapKunitError as error:
@@ -211,17 +219,10 @@ def answer(args: argparse.Namespace, stream: BinaryIO) -> str:
     except Exception as error:      # whatever it is: b4 can read nothing but an answer
         found = [Result(WARN, f"not checked: swap-kunit itself failed, which is a bug: {type(error).__name__}: {error}",
                         traceback.format_exc())]
-    if args.lines:
+    if asked.lines:
         kinds = {FAIL: "ERROR", WARN: "WARNING"}
         return "".join(f"{kinds[one.status]}: {' '.join(one.summary.split())}\n" for one in found if one.status in kinds)
-    return json.dumps([one.to_json(f"{TOOL} series" if args.series else TOOL) for one in found], indent=1) + "\n"
-
-
-def b4_check(args: argparse.Namespace) -> int:
-    """Check the mail on stdin; only the answer goes to stdout, and to stderr nothing."""
-    with aside() as tell:
-        tell(answer(args, sys.stdin.buffer))
-    return GOOD
+    return json.dumps([one.to_json(f"{TOOL} series" if asked.series else TOOL) for one in found], indent=1) + "\n"
 
 
 @contextmanager
@@ -248,18 +249,3 @@ def aside() -> Iterator:
                 log.seek(0)
                 os.write(2, log.read()[-4000:])
     print("".join(told), end="", flush=True)
-
-
-def b4_options(parser: argparse.ArgumentParser) -> None:
-    """b4-check's own arguments."""
-    parser.add_argument("--series", action="store_true", help="as b4.review-series-check-cmd: the whole series")
-    parser.add_argument("--lines", action="store_true",
-                        help="as b4.prep-perpatch-check-cmd or am-perpatch-check-cmd: a line a finding, no JSON")
-    parser.add_argument("--quick", action="store_true", help="the first steps of presubmit only")
-    parser.add_argument("--no-sandbox", action="store_true", help="with your own rights")
-
-
-VERBS = {
-    "b4-check": (b4_check, ("kernel", "cases", b4_options),
-                 "check the patch mail on stdin, as b4 calls its check commands"),
-}

@@ -9,7 +9,6 @@ a check that was stopped goes on where it was.
 """
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import shutil
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import ContextManager
 
 from ..series import applying
-from . import testbed as bench, lines as changed_lines, report as presubmit_report
+from . import files, testbed as bench, lines as changed_lines
 from ..base import commands, deps
 from ..build import fragments
 from ..run import session as sessions
@@ -41,7 +40,6 @@ from .report import PASS, SKIP, PatchReport, PresubmitReport, Step, worst
 from .store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
 from ..series.series import Patch, Series
 from ..run.session import Request
-from ..run.verdict import relative
 
 PLACE = "presubmit"         # the directory beside those of the configurations
 PLAIN = "plain"
@@ -206,7 +204,7 @@ class Checker:
     def finish(self) -> PresubmitReport:
         """Write what there is."""
         self.report.seconds = time.monotonic() - self.started
-        presubmit_report.write(self.report)
+        files.write(self.report)
         return self.report
 
     def tested_base(self) -> Tested:
@@ -371,64 +369,3 @@ class Checker:
     def where(self, patch: PatchReport | Patch) -> str:
         """patch 2 of 3"""
         return f"patch {patch.number} of {patch.total}"
-
-
-# -- the verb ----------------------------------------------------------------
-
-
-def presubmit(args: argparse.Namespace) -> int:
-    """Check a series and print the report."""
-    report = check(request_of(args))
-    print(f"\n{presubmit_report.text(report)}", end="")
-    for name in ("report.txt", "report.html", "report.json", "junit.xml"):
-        print(f"{name if name != 'junit.xml' else 'junit':<12} {relative(report.out / name)}")
-    good, found, skipped = report.counts()
-    print(f"{good} passed, {found} failed, {skipped} skipped")
-    return report.exit_code
-
-
-def is_range(word: str) -> bool:
-    """Whether an argument is base..tip rather than a file, there or not."""
-    return ".." in word and ".." not in word.split("/") and not Path(word).exists()
-
-
-def request_of(args: argparse.Namespace) -> CheckRequest:
-    """The CheckRequest in the verb's arguments. Raises SwapKunitError for contradictions."""
-    from ..cli.verbs import request_of as run_request_of
-    ranges = [word for word in args.patches if is_range(word)]
-    files = [Path(word) for word in args.patches if word not in ranges]
-    if args.range:
-        ranges.append(args.range)
-    if len(ranges) > 1 or (ranges and files):
-        raise SwapKunitError(f"cannot check {' and '.join(args.patches)} at once: give one range base..tip, or files")
-    if ranges and args.ksrc is None:
-        raise SwapKunitError(f"cannot check {ranges[0]}: a range is one of a git tree, and none was given; give it "
-                             "with --ksrc (make: KSRC=)")
-    depth = QUICK if args.quick else FULL if args.full else "default"
-    return CheckRequest(run_request_of(args), files, ranges[0] if ranges else "", None, args.configs or [], depth,
-                        args.partial, not args.no_sandbox)
-
-
-def presubmit_options(parser: argparse.ArgumentParser) -> None:
-    """presubmit's own arguments."""
-    from ..cli.main import comma_list
-    parser.add_argument("patches", nargs="*", metavar="FILE",
-                        help="mails, an mbox, patches of git format-patch, directories of them; or base..tip of "
-                             "the git tree --ksrc (make: PATCHES=)")
-    parser.add_argument("--range", metavar="BASE..TIP", help="commits of the git tree --ksrc (make: RANGE=)")
-    parser.add_argument("--configs", metavar="A,B", default="", type=comma_list,
-                        help="run the suites under these fragments too, such as kasan,lockdep (make: CONFIGS=)")
-    depth = parser.add_mutually_exclusive_group()
-    depth.add_argument("--quick", action="store_true",
-                       help="applies, checkpatch, build, suites, decisions only (make: QUICK=1)")
-    depth.add_argument("--full", action="store_true",
-                       help="under debug_vm, lockdep and kasan too (make: FULL=1)")
-    parser.add_argument("--partial", action="store_true", help="do without the patches that are missing")
-    parser.add_argument("--no-sandbox", action="store_true",
-                        help="build and run the patches with your own rights (make: SANDBOX=0)")
-
-
-VERBS = {
-    "presubmit": (presubmit, ("kernel", "cases", presubmit_options),
-                  "check a patch series before it is posted, patch by patch, in a sandbox"),
-}

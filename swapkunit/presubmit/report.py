@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a pre-submission check found, and its report.txt, report.json and junit.xml."""
+"""What a pre-submission check found, as objects and as text."""
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ..base.errors import FAILED, GOOD
-from ..base.layout import write_whole
-from ..run.results import printable
 
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 FINDINGS = (WARN, FAIL)
@@ -215,37 +212,3 @@ def closing(report: PresubmitReport) -> str:
     state = "stopped before the end: " if report.stopped else ""
     clean = f"{good} step{'s' * (good != 1)} clean"
     return f"{state}{clean}, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"
-
-
-# -- files -------------------------------------------------------------------
-
-
-def write(report: PresubmitReport) -> None:
-    """All files of the report, into report.out."""
-    from . import page as presubmit_html
-    report.out.mkdir(parents=True, exist_ok=True)
-    for name, content in (("report.txt", text(report)), ("report.json", json.dumps(report.to_json(), indent=1) + "\n"),
-                          ("report.html", presubmit_html.page(report)), ("junit.xml", junit(report))):
-        write_whole(report.out / name, content)
-
-
-def junit(report: PresubmitReport) -> str:
-    """junit.xml: a suite a patch, a case a step."""
-    from xml.etree import ElementTree as xml
-    top = xml.Element("testsuites", name="swap-kunit presubmit")
-    suites = [(f"{patch.name} {patch.subject}", patch.steps) for patch in report.patches]
-    suites += [("the series", report.series)] if report.series else []
-    for name, steps in suites:
-        suite = xml.SubElement(top, "testsuite", name=printable(name), tests=str(len(steps)),
-                               failures=str(sum(step.status in FINDINGS for step in steps)),
-                               skipped=str(sum(step.status == SKIP for step in steps)))
-        for step in steps:
-            case = xml.SubElement(suite, "testcase", classname="presubmit", name=step.name,
-                                  time=f"{max(step.seconds, 0.0):.1f}")
-            if step.status in FINDINGS:
-                kind = xml.SubElement(case, "failure", type=step.status, message=printable(step.summary))
-                kind.text = printable("\n".join(step.details))
-            elif step.status == SKIP:
-                xml.SubElement(case, "skipped", message=printable(step.summary))
-    xml.indent(top)
-    return xml.tostring(top, encoding="unicode", xml_declaration=True)

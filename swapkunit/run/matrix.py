@@ -7,7 +7,6 @@ build, or whose kernel is not to be had, is a row like the others.
 """
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -22,7 +21,8 @@ from . import results
 from ..source import kernels as source
 from ..base.errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
 from ..base.kernel import Kernel, examine
-from .verdict import relative
+from ..base.text import relative
+from .session import Request
 
 CELL_CPUS = 4               # a cell's build and its UMLs keep so many busy
 CELL_MEMORY = 2 << 30       # bytes, with its builds and UMLs
@@ -157,17 +157,17 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
-def command_of(cell: Cell, args: argparse.Namespace, jobs: int) -> list[str | Path]:
+def command_of(cell: Cell, request: Request, jobs: int) -> list[str | Path]:
     """The `run` of a cell; a fetched kernel is named exactly, so that no mirror is asked again."""
     which = (["--ksrc", cell.kernel.path] if cell.kernel.given
              else ["--kernel", source.exact_version(cell.kernel)])
     command = [sys.executable, layout.REPO / "swap-kunit", "run", *which, "--out", cell.out, "--quiet",
-               f"--jobs={jobs}", f"--timeout={args.timeout:g}"]
+               f"--jobs={jobs}", f"--timeout={request.timeout:g}"]
     command += ["--config", ",".join(cell.config)] if cell.config else []
-    command += ["--kunitconfig", args.kunitconfig] if args.kunitconfig else []
-    command += ["--filter", ",".join(args.filter)] if args.filter else []
-    command += [f"--kernel-arg={arg}" for arg in args.kernel_arg]
-    return command + [f"--make-option={option}" for option in args.make_option]
+    command += ["--kunitconfig", request.kunitconfig] if request.kunitconfig else []
+    command += ["--filter", ",".join(request.filters)] if request.filters else []
+    command += [f"--kernel-arg={arg}" for arg in request.kernel_args]
+    return command + [f"--make-option={option}" for option in request.make_options]
 
 
 class Running:
@@ -214,17 +214,17 @@ def last_words(log: Path) -> str:
     return (messages or said or ["it ended without a word"])[-1]
 
 
-def run_cells(cells: list[Cell], args: argparse.Namespace, keep: Path) -> None:
+def run_cells(cells: list[Cell], request: Request, keep: Path) -> None:
     """Run all cells that have a kernel, some at a time; matrix.json grows as they end."""
     queue = [cell for cell in cells if cell.state == NOT_RUN]
-    total, (number, jobs) = len(queue), at_once(len(queue), args.jobs, available_memory())
+    total, (number, jobs) = len(queue), at_once(len(queue), request.jobs, available_memory())
     running: list[Running] = []
     try:
         while queue or running:
             while queue and len(running) < number:
                 cell = queue.pop(0)
                 with interrupts.held():
-                    running.append(Running(cell, command_of(cell, args, jobs)))
+                    running.append(Running(cell, command_of(cell, request, jobs)))
             time.sleep(0.1)
             commands.status_line(f"matrix: {total - len(queue) - len(running)} of {total} cells done, now "
                                  + ", ".join(f"{one.cell.name} {time.monotonic() - one.started:.0f} s"
@@ -292,45 +292,24 @@ def details(cells: list[Cell]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def matrix(args: argparse.Namespace) -> int:
-    """Run every cell; the exit status is the highest of theirs."""
-    cells = plan(args.kernels, args.configs, args.ksrc)
-    deps.require({**deps.BUILD, **toolchain.programs(args.make_option)})
-    top = args.out.absolute() if args.out else layout.default_top()
+def matrix(request: Request, kernels: list[str], configs: list[str]) -> int:
+    """Run every cell; the exit status is the highest of theirs. request: how each is built and run."""
+    cells = plan(kernels, configs, request.ksrc)
+    deps.require({**deps.BUILD, **toolchain.programs(request.make_options)})
+    top = request.out.absolute() if request.out else layout.default_top()
     keep, stopped = top / "matrix.json", False
     try:
         find_kernels(cells, top)
-        run_cells(cells, args, keep)
+        run_cells(cells, request, keep)
     except KeyboardInterrupt:
         stopped = True
     write_json(cells, keep)
     print(f"\n{table(cells)}\n")
     if stopped:
         left = sum(cell.state in (NOT_RUN, STOPPED) for cell in cells)
-        print(f"stopped    before the end: {left} of {len(cells)} cells are missing or not complete; "
+        print(f"stopped    before the end: {left} of {len(cells)} cells are missing or incomplete; "
               "run it again to go on")
     print(f"results    {relative(keep)}, and a directory for each cell below {relative(top)}")
     print(", ".join(f"{sum(cell.count(what) for cell in cells)} {what}"
                     for what in (results.PASS, results.FAIL, results.SKIPPED)), flush=True)
     return max([Interrupted.code if stopped else GOOD, *(cell.status for cell in cells)])
-
-
-def matrix_options(parser: argparse.ArgumentParser) -> None:
-    """matrix' own arguments."""
-    from ..cli.main import comma_list
-    parser.add_argument("--kernels", metavar="A,B", default="", type=comma_list,
-                        help="versions to fetch, such as 7,6.12, or directories of kernel trees; default: "
-                             "all of configs/kernels.toml (make: KERNELS=)")
-    parser.add_argument("--configs", metavar="A,B", default="", type=comma_list,
-                        help="fragments of configs/, one config each; + lays several into one "
-                             "(kasan+lockdep), plain is none; default: plain (make: CONFIGS=)")
-    parser.add_argument("--ksrc", metavar="DIR", type=Path,
-                        help="a kernel tree before those of --kernels, or alone (make: KSRC=)")
-    parser.add_argument("--out", metavar="DIR", type=Path,
-                        help="where the cells' directories go; default out (make: O=)")
-
-
-VERBS = {
-    "matrix": (matrix, ("build", "cases", matrix_options),
-               "run kernels x configs, and tell of all in one table"),
-}

@@ -6,19 +6,17 @@ missing fails a run: the suites would assert another rule, or skip, and stay gre
 """
 from __future__ import annotations
 
-import argparse
-import contextlib
 import json
 import sys
 import tempfile
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..base import commands
 from ..build import patches
 from ..source import kernels as source
-from ..base.errors import FAILED, GOOD, SwapKunitError
-from ..base.kernel import Kernel, examine
+from ..base.errors import SwapKunitError
+from ..base.kernel import Kernel
 from ..base.layout import POLICIES, REPO
 from .results import FAIL, Leaf
 
@@ -105,48 +103,9 @@ def missing_leaves(kernel: Kernel) -> list[Leaf]:
         "dropped it, or teach kunit/mechanisms.py its new name"]) for entry in find(kernel) if entry.missing]
 
 
-# -- the verb ----------------------------------------------------------------
-
-
-def presence(args: argparse.Namespace) -> int:
-    """Print what the probe finds; FAILED when a known kernel lacks what it must have."""
-    if args.ksrc is not None and args.kernel:
-        raise SwapKunitError(f"cannot look at both the tree {args.ksrc} and the kernel {args.kernel}: "
-                             "--ksrc and --kernel exclude each other; give one of them")
-    with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
-        kernel = examine(args.ksrc) if args.ksrc is not None else source.provide(args.kernel)
-    found = find(kernel, args.policy)
-    if args.json:
-        print(json.dumps({"kernel": kernel.version, "origin": kernel.origin, "policies": args.policy or [],
-                          "mechanisms": [asdict(entry) for entry in found]}, indent=1))
-    else:
-        laid = f", with {', '.join(args.policy)}" if args.policy else ""
-        print(f"Linux {kernel.version}, {kernel.origin}{laid}\n\n{table(found)}")
-    return FAILED if any(entry.missing for entry in found) else GOOD
-
-
 def table(found: list[Mechanism]) -> str:
     """One line a mechanism: those a policy changes, those that are there, then the others."""
     width = max(len(entry.name) for entry in found)
     rows = sorted(found, key=lambda entry: (not entry.by_policy, not (entry.there or entry.missing)))
     return "\n".join([f"{'mechanism':<{width}}  {'there':<7}  what it means",
                       *(f"{entry.name:<{width}}  {entry.mark():<7}  {entry.meaning}" for entry in rows)])
-
-
-def presence_options(parser: argparse.ArgumentParser) -> None:
-    """presence's own arguments."""
-    from ..cli.main import comma_list
-    parser.add_argument("--ksrc", metavar="DIR", type=Path,
-                        help="kernel tree to look at; it is only read (make: KSRC=)")
-    parser.add_argument("--kernel", metavar="VERSION",
-                        help="kernel to fetch from Debian, such as 7.3 or 6.12; without it and --ksrc "
-                             "the newest 7.x (make: KERNEL=)")
-    parser.add_argument("--policy", metavar="A,B", default="", type=comma_list,
-                        help="policies of mm/policies laid over the kernel (make: POLICY=)")
-    parser.add_argument("--json", action="store_true", help="as JSON (make: JSON=1)")
-
-
-VERBS = {
-    "presence": (presence, (presence_options,),
-                 "tell which mechanisms a kernel has, and so what the suites assert; nothing is built"),
-}

@@ -2,33 +2,14 @@
 """The one screen at the end of a run."""
 from __future__ import annotations
 
-import os
 from collections import Counter
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..base.kernel import Kernel
-from ..base.layout import Layout
+from ..base.text import relative
 from .results import FAIL, PASS, SKIPPED, TEXT_LINES, Leaf, Report, interesting
 from .runner import Results
-
-if TYPE_CHECKING:
-    from .session import Request
+from .session import Request, Session
 
 FAILURES = 12       # failed cases shown
-
-
-@dataclass
-class Stages:
-    """Seconds by stage, in the order they ran."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def line(self) -> str:
-        """kernel 0.1 s, tree 0.0 s, ... = 7.2 s"""
-        parts = ", ".join(f"{name} {spent:.1f}" for name, spent in self.seconds.items())
-        return f"{parts}: {sum(self.seconds.values()):.1f} s"
 
 
 def asked_for(request: Request) -> str:
@@ -37,11 +18,10 @@ def asked_for(request: Request) -> str:
     return config + (f"\npolicy     {', '.join(request.policies)}" if request.policies else "")
 
 
-def verdict(kernel: Kernel, asked: str, layout: Layout, results: Results,
-            report: Report, stages: Stages) -> str:
+def verdict(session: Session, results: Results, report: Report) -> str:
     """The screen's text; its last line is the closing line."""
-    lines = ["", f"kernel     Linux {kernel.version}, {kernel.origin}",
-             f"config     {asked}"]
+    lines = ["", f"kernel     Linux {session.kernel.version}, {session.kernel.origin}",
+             f"config     {asked_for(session.request)}"]
     lines += suite_table(results, report)
     lines += failures([leaf for leaf in report.leaves if leaf.status == FAIL and not leaf.known])
     lines += known_bug_lines(report)
@@ -49,8 +29,8 @@ def verdict(kernel: Kernel, asked: str, layout: Layout, results: Results,
     lines += skips(report)
     if results.interrupted:
         lines.append(f"stopped    before the end: {results.missing} cases were not run")
-    lines.append(f"time       {stages.line()} ({results.umls} UMLs)")
-    lines += [f"{what:<10} {relative(layout.out / name)}" for what, name in (
+    lines.append(f"time       {session.stages.line()} ({results.umls} UMLs)")
+    lines += [f"{what:<10} {relative(session.layout.out / name)}" for what, name in (
         ("log", "ktap.log"), ("results", "results.json"), ("", "junit.xml"), ("decisions", "decisions.txt"),
         ("consoles", "logs"))]
     return "\n".join([*lines, report.closing_line()])
@@ -106,8 +86,3 @@ def skips(report: Report) -> list[str]:
                       if leaf.status == SKIPPED)
     return [f"skipped    {reason}: {number} case{'s' * (number > 1)}"
             for reason, number in reasons.most_common()]
-
-
-def relative(path: Path) -> str:
-    """path as seen from the current directory, when that is shorter."""
-    return min(str(path), os.path.relpath(path), key=len)

@@ -18,10 +18,9 @@ from typing import IO, TYPE_CHECKING
 from ..base import commands
 from ..build import patches as laying
 from ..source import kernels as source
-from ..build.build import check_room
 from ..base.errors import SwapKunitError
 from ..base.kernel import Kernel, examine
-from ..base.layout import cache_dir, short_hash
+from ..base.layout import cache_dir, check_room, short_hash
 from .mails import bare_git, printable
 from .whynot import IS_IN, compare, header_of, seems_in_already, strayed
 from .series import Patch, reading_git, resolve

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..base.errors import SwapKunitError
+from ..base.text import plural
 from .mails import Mail
 
 PREFIX = re.compile(r"^\s*(?:(?P<reply>re|aw|fwd?)\s*(?:\[\d+\])?:\s*)*(?P<tags>(?:\[[^\]]*\]\s*)*)(?P<title>.*)$",
@@ -240,8 +241,3 @@ def ranges(numbers: list[int]) -> str:
         else:
             parts.append([number, number])
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
-
-
-def plural(number: int, word: str) -> str:
-    """'1 mail', '2 mails'."""
-    return f"{number} {word}" + ("" if number == 1 else "s")

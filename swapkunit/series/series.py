@@ -16,7 +16,8 @@ from typing import BinaryIO
 
 from . import choosing, diffs, mails
 from ..base import commands, deps
-from .choosing import Candidate, plural
+from ..base.text import plural
+from .choosing import Candidate
 from ..base.errors import SwapKunitError, UnusableInput
 from .mails import Mail
 

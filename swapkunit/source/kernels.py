@@ -20,10 +20,9 @@ from typing import Iterator
 
 from ..base import commands, deps
 from .apt import Apt, Mirror, Package, find_mirror
-from ..build.build import check_room
 from ..base.errors import SwapKunitError
 from ..base.kernel import Kernel, examine, version_key
-from ..base.layout import CONFIGS, cache_dir
+from ..base.layout import CONFIGS, cache_dir, check_room
 
 ROOM_TO_FETCH = 2600 << 20      # bytes: the package, and its tree unpacked
 UNPACK = ("dpkg-deb --fsys-tarfile {deb} | tar -xOf - --wildcards './usr/src/linux-source-*.tar.*'"

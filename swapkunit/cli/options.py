@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The options of all verbs, and the variables of make that stand for them."""
+from __future__ import annotations
+
+import argparse
+import os
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable
+
+from ..base.errors import SwapKunitError
+from ..base.layout import CONFIGS, POLICIES
+from ..build import patches
+from ..run.session import Request
+from ..source import kernels
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option or argument of a verb.
+
+    variables: those of make that stand for it; the first one that is set counts. how: for add_argument().
+    words: the command line for the value of a variable; by default the option with that value.
+    names: the values that a shell offers.
+    """
+
+    flags: tuple[str, ...]
+    help: str
+    variables: tuple[str, ...] = ()
+    how: dict[str, Any] = field(default_factory=dict)
+    words: Callable[[str, str], list[str]] | None = None
+    names: Callable[[], list[str]] | None = None
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Have parser know it; its help names the variable."""
+        make = f" (make: {', '.join(f'{name}=' for name in self.variables)})" if self.variables else ""
+        action = parser.add_argument(*self.flags, help=self.help + make, **self.how)
+        if self.names:
+            setattr(action, "completer", self.complete)
+
+    def complete(self, prefix: str, **_: object) -> list[str]:
+        """What a shell offers for a list with commas that starts with prefix, see argcomplete."""
+        head, comma, _ = prefix.rpartition(",")
+        return [f"{head}{comma}{name}" for name in self.names()] if self.names else []
+
+    def given(self, name: str, value: str) -> list[str]:
+        """The words that stand for make's NAME=VALUE."""
+        if self.words:
+            return self.words(name, value)
+        flag = next((flag for flag in self.flags if flag.startswith("--")), "")
+        if self.how.get("action") == "store_true":
+            return [] if value == "0" else [flag]
+        return [f"{flag}={value}"] if flag else [value]
+
+
+def option(*flags: str, make: str = "", help: str, words: Callable[[str, str], list[str]] | None = None,
+           names: Callable[[], list[str]] | None = None, **how: Any) -> Option:
+    """An Option; make: its variables with spaces between."""
+    return Option(flags, help, tuple(make.split()), how, words, names)
+
+
+# -- types of values ---------------------------------------------------------
+
+
+def comma_list(text: str) -> list[str]:
+    """'a,b' as ['a', 'b']."""
+    return text.replace(",", " ").split()
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on that a parameter of the kernel can hold: it would ignore a larger one."""
+    if not text.isdigit() or not 0 < int(text) < 1 << 32:
+        raise argparse.ArgumentTypeError(f"must be a positive integer below {1 << 32}, not '{text}'")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A number of seconds above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"must be a positive number of seconds, not '{text}'")
+    return value
+
+
+def path(text: str) -> Path:
+    """A path; ~ is expanded here, since no shell does so behind make's NAME=."""
+    return Path(text).expanduser()
+
+
+# -- shared by verbs ---------------------------------------------------------
+
+
+KSRC = option("--ksrc", make="KSRC", metavar="DIR", type=path, help="kernel tree to test; it is only read")
+KERNEL = option("--kernel", make="KERNEL", metavar="VERSION", names=lambda: list(kernels.known_kernels().suites),
+                help="kernel to fetch from Debian, such as 7.3 or 6.12; default without --ksrc: the newest 7.x")
+CONFIG = option("--config", make="CONFIG", metavar="A,B", default=[], type=comma_list,
+                names=lambda: sorted(file.stem for file in CONFIGS.glob("*.config")),
+                help="Kconfig fragments of configs/ to lay over .kunitconfig")
+POLICY = option("--policy", make="POLICY", metavar="A,B", default=[], type=comma_list,
+                names=lambda: patches.known(POLICIES),
+                help="policies of mm/policies to lay over the kernel; your tree is not changed")
+VERBOSE = option("-v", "--verbose", make="V", action="store_true", help="show the whole build")
+BUILD = (
+    option("--kunitconfig", metavar="PATH", type=path,
+           help="file or directory to use instead of this project's .kunitconfig"),
+    option("-j", "--jobs", make="J", metavar="N", type=positive, default=len(os.sched_getaffinity(0)),
+           help="number of make jobs and of UMLs at a time; default: the number of CPUs"),
+    option("--make-option", make="LLVM CC", metavar="X=Y", action="append", default=[],
+           words=lambda name, value: [f"--make-option={name}={value}"],
+           help="for the kernel's make, such as LLVM=1 or CC=gcc-12; may be repeated"))
+TIMEOUT = option("--timeout", metavar="SECONDS", type=seconds, default=60.0,
+                 help="kill a UML that prints nothing for SECONDS; default 60")
+KERNEL_ARG = option("--kernel-arg", make="KUNIT_ARGS", metavar="ARG", action="append", default=[],
+                    help="for the UML's command line, such as mem=512M; may be repeated")
+CASES = (
+    option("--filter", make="FILTER", metavar="GLOB", default=[], type=comma_list,
+           help="cases to run, such as 'swap_alloc.*' or 'swap_io.read*,swap_swapon'"),
+    TIMEOUT, KERNEL_ARG)
+RUN = (*CASES,
+       option("--shuffle", make="SHUFFLE", metavar="SEED", type=int, nargs="?",
+              const=random.SystemRandom().randrange(1 << 32),
+              help="run each case in a UML of its own, in random order; the seed is printed"),
+       option("-q", "--quiet", action="store_true", help="print only the verdict, without kunit.py's own results"))
+
+
+def out(where: str) -> Option:
+    """--out, by default where."""
+    return option("--out", make="O", metavar="DIR", type=path, help=f"output directory; default {where}")
+
+
+def kernel(where: str = "out/KERNEL/CONFIG[@POLICY]") -> tuple[Option, ...]:
+    """Which kernel, how configured, where to put what is made of it: by default into where."""
+    return KSRC, KERNEL, CONFIG, POLICY, out(where), VERBOSE, *BUILD
+
+
+def request_of(args: argparse.Namespace) -> Request:
+    """The Request in a verb's arguments; options that the verb lacks keep their defaults.
+
+    Raises SwapKunitError for contradictions.
+    """
+    if getattr(args, "ksrc", None) is not None and getattr(args, "kernel", None):
+        raise SwapKunitError(f"cannot test both the tree {args.ksrc} and the kernel {args.kernel}: "
+                             "--ksrc and --kernel exclude each other; give one of them")
+    names = {"ksrc": "ksrc", "kernel": "kernel", "config": "config", "policy": "policies", "out": "out", "jobs": "jobs",
+             "verbose": "verbose", "kunitconfig": "kunitconfig", "make_option": "make_options", "filter": "filters",
+             "timeout": "timeout", "shuffle": "shuffle", "quiet": "quiet"}
+    given = {ours: getattr(args, name) for name, ours in names.items() if hasattr(args, name)}
+    words = [word for arg in getattr(args, "kernel_arg", []) for word in arg.split()]
+    return Request(**given, kernel_args=words)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""decisions: which decisions differ between two kernels."""
+from __future__ import annotations
+
+import argparse
+
+from ...base import deps, layout
+from ...base.errors import FAILED, GOOD
+from ...base.text import relative
+from ...decisions import diff, sides, text
+from ...decisions.diff import SIDES
+from .. import options
+from ..options import CONFIG, VERBOSE, option, request_of
+from ..verb import Verb, statuses
+
+
+def decisions(args: argparse.Namespace) -> int:
+    """Run both sides, show and keep what differs; FAILED when something does."""
+    both = [sides.parse_side(letter, asked) for letter, asked in zip(SIDES, (args.a, args.b))]
+    deps.require({**deps.BUILD, **deps.PAGES})
+    top = args.out.absolute() if args.out else layout.default_top()
+    sides.find(both, args.config, top)
+    difference = diff.compare(*sides.record_both(both, request_of(args)))
+    files = sides.write(difference, sides.place(both, top))
+    print()
+    for what, path in zip(("text", "json", "page"), files):
+        print(f"{what:<5} {relative(path)}")
+    print(f"\n{text.render(difference)}", flush=True)
+    return GOOD if difference.same else FAILED
+
+
+SIDE = "a kernel tree, or a version such as 7.3; policies follow it with +, as in 7.3+free-first"
+VERB = Verb("decisions", decisions, "build and run two kernels, and show which decisions differ",
+            (*options.BUILD, *options.CASES, CONFIG, VERBOSE,
+             option("a", make="A", metavar="A", help=SIDE), option("b", make="B", metavar="B", help=SIDE),
+             option("--out", make="O", metavar="DIR", type=options.path,
+                    help="parent of both output directories and of decisions/; default out")),
+            statuses("no decision differs", "some differ, or a case fails or is missing on one side only"))

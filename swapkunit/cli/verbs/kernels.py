@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tree and fetch: kernels laid out for others, and kernels fetched."""
+from __future__ import annotations
+
+import argparse
+
+from ...base.errors import GOOD, SwapKunitError
+from ...build.overlay import MANIFEST, check_tree_path
+from ...run import session as sessions
+from ...source import kernels
+from .. import options
+from ..options import option, request_of
+from ..verb import Verb, statuses
+
+
+def tree(args: argparse.Namespace) -> int:
+    """A complete tree for plain kunit.py."""
+    session = sessions.open_session(request_of(args))
+    target = args.tree.absolute()
+    check_tree_path(target)
+    if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists():
+        raise SwapKunitError(f"cannot lay a tree in {target}: it contains files that are not from "
+                             "swap-kunit; give a new or empty directory")
+    result = sessions.overlay(session, target).sync()
+    for note in result.notes:
+        print(f"swap-kunit: {note}")
+    print(f"{target}: Linux {session.kernel.version} with mm/kunit added, "
+          f"{result.directories} directories ({result.seconds:.1f} s)")
+    print(f"$ cd {target} && ./tools/testing/kunit/kunit.py run --kunitconfig=mm/kunit")
+    return GOOD
+
+
+def fetch(args: argparse.Namespace) -> int:
+    """Ask the mirror for the newest version, fetch and unpack it."""
+    kernel = kernels.provide(args.kernel, ask_mirror=True)
+    print(f"Linux {kernel.version}, {kernel.origin}: {kernel.path}")
+    return GOOD
+
+
+VERBS = (
+    Verb("tree", tree, "lay a tree in which plain kunit.py runs the suites",
+         (*options.kernel(), option("--tree", make="TREE", metavar="DIR", type=options.path, required=True,
+                                    help="where to lay it; a new or empty directory")),
+         statuses("the tree is laid", unbuilt=False)),
+    Verb("fetch", fetch, "fetch the newest kernel source of a series from Debian",
+         (option("--kernel", make="KERNEL", metavar="VERSION", help="such as 7.3 or 6.12; default: the newest 7.x"),),
+         statuses("the source is there", unbuilt=False)),
+)

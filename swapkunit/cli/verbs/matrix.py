@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+"""matrix: kernels x configs in one table."""
+from __future__ import annotations
+
+from ...run.matrix import matrix
+from .. import options
+from ..options import comma_list, option, request_of
+from ..verb import Verb, statuses
+
+VERB = Verb("matrix", lambda args: matrix(request_of(args), args.kernels, args.configs),
+            "run the suites on several kernels and configurations, and print one table",
+            (*options.BUILD, *options.CASES,
+             option("--kernels", make="KERNELS KERNEL", metavar="A,B", default=[], type=comma_list,
+                    help="versions to fetch, such as 7,6.12, or directories of kernel trees; default: all of "
+                         "configs/kernels.toml"),
+             option("--configs", make="CONFIGS CONFIG", metavar="A,B", default=[], type=comma_list,
+                    help="fragments of configs/, one config each; + combines several (kasan+lockdep), plain is none; "
+                         "default: plain"),
+             option("--ksrc", make="KSRC", metavar="DIR", type=options.path,
+                    help="a kernel tree before those of --kernels, or alone"),
+             option("--out", make="O", metavar="DIR", type=options.path,
+                    help="parent of the cells' output directories; default out")),
+            statuses("all cases passed everywhere", "a case failed, crashed or hung; of all cells the highest status counts"))

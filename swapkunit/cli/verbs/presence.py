@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+"""presence: which mechanisms a kernel has."""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from dataclasses import asdict
+
+from ...base.errors import FAILED, GOOD
+from ...run import mechanisms
+from ...run.session import find_kernel
+from .. import options
+from ..options import option, request_of
+from ..verb import Verb, statuses
+
+
+def presence(args: argparse.Namespace) -> int:
+    """Print what the probe finds; FAILED when a known kernel lacks what it must have."""
+    with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
+        kernel = find_kernel(request_of(args))
+    found = mechanisms.find(kernel, args.policy)
+    if args.json:
+        print(json.dumps({"kernel": kernel.version, "origin": kernel.origin, "policies": args.policy,
+                          "mechanisms": [asdict(entry) for entry in found]}, indent=1))
+    else:
+        laid = f", with {', '.join(args.policy)}" if args.policy else ""
+        print(f"Linux {kernel.version}, {kernel.origin}{laid}\n\n{mechanisms.table(found)}")
+    return FAILED if any(entry.missing for entry in found) else GOOD
+
+
+VERB = Verb("presence", presence, "print which mechanisms a kernel has, and so what the suites assert; builds nothing",
+            (options.KSRC, options.KERNEL, options.POLICY,
+             option("--json", make="JSON", action="store_true", help="print JSON")),
+            statuses("the mechanisms are printed", "a kernel of configs/kernels.toml lacks one that it must have", unbuilt=False))

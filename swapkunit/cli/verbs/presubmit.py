@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""presubmit: check a patch series before it is posted."""
+from __future__ import annotations
+
+import argparse
+import glob
+from pathlib import Path
+
+from ...base.errors import SwapKunitError
+from ...base.text import relative
+from ...presubmit import report as reports
+from ...presubmit.check import FULL, QUICK, CheckRequest, check
+from .. import options
+from ..options import comma_list, option, request_of
+from ..verb import Verb, statuses
+
+OUT = "out/KERNEL/presubmit"
+
+
+def presubmit(args: argparse.Namespace) -> int:
+    """Check a series and print the report."""
+    report = check(check_request_of(args))
+    print(f"\n{reports.text(report)}", end="")
+    for name in ("report.txt", "report.html", "report.json", "junit.xml"):
+        print(f"{name if name != 'junit.xml' else 'junit':<12} {relative(report.out / name)}")
+    good, found, skipped = report.counts()
+    print(f"{good} passed, {found} failed, {skipped} skipped")
+    return report.exit_code
+
+
+def is_range(word: str) -> bool:
+    """Whether an argument is base..tip rather than a file, there or not."""
+    return ".." in word and ".." not in word.split("/") and not Path(word).exists()
+
+
+def check_request_of(args: argparse.Namespace) -> CheckRequest:
+    """The CheckRequest in the verb's arguments. Raises SwapKunitError for contradictions."""
+    ranges = [word for word in args.patches if is_range(word)]
+    files = [Path(word) for word in args.patches if word not in ranges]
+    if args.range:
+        ranges.append(args.range)
+    if len(ranges) > 1 or (ranges and files):
+        raise SwapKunitError(f"cannot check {' and '.join(args.patches)} at once: give one range base..tip, or files")
+    if ranges and args.ksrc is None:
+        raise SwapKunitError(f"cannot check {ranges[0]}: a range needs a git tree, and none was given; give it "
+                             "with --ksrc (make: KSRC=)")
+    depth = QUICK if args.quick else FULL if args.full else "default"
+    return CheckRequest(request_of(args), files, ranges[0] if ranges else "", None, args.configs, depth,
+                        args.partial, not args.no_sandbox)
+
+
+def patch_words(_name: str, value: str) -> list[str]:
+    """PATCHES as a shell takes it apart: words, ~, patterns."""
+    return [found for word in value.split() for found in
+            sorted(glob.glob(str(Path(word).expanduser()))) or [str(Path(word).expanduser()) if word != "-" else word]]
+
+
+NO_SANDBOX = option("--no-sandbox", make="SANDBOX", action="store_true",
+                    words=lambda _name, value: ["--no-sandbox"] if value == "0" else [],
+                    help="build and run the patches with your own rights")
+VERB = Verb("presubmit", presubmit, "check a patch series before it is posted, patch by patch, in a sandbox",
+            (*options.kernel(OUT), *options.CASES,
+             option("patches", make="PATCHES", nargs="*", metavar="FILE", words=patch_words,
+                    help="mails, an mbox, patches of git format-patch, directories of them; or base..tip of the git "
+                         "tree --ksrc"),
+             option("--range", make="RANGE", metavar="BASE..TIP", help="commits of the git tree --ksrc"),
+             option("--configs", make="CONFIGS", metavar="A,B", default=[], type=comma_list,
+                    help="run the suites under these fragments too, such as kasan,lockdep"),
+             option("--partial", action="store_true", help="check the series without the patches that are missing"),
+             NO_SANDBOX),
+            statuses("nothing was found", "there are findings"),
+            exclusive=(option("--quick", make="QUICK", action="store_true",
+                              help="only applies, checkpatch, build, suites and decisions"),
+                       option("--full", make="FULL", action="store_true",
+                              help="under debug_vm, lockdep and kasan too")))

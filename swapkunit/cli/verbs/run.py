@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""run, build and list."""
+from __future__ import annotations
+
+import argparse
+
+from ...base.errors import FAILED, GOOD, STOPPED
+from ...run import session as sessions
+from ...run.runner import select
+from ...run.verdict import verdict
+from .. import options
+from ..options import request_of
+from ..verb import Verb, statuses
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build, run, report."""
+    session = sessions.open_session(request_of(args))
+    session.announce()
+    with session.layout.lock():
+        sessions.build_kernel(session)
+        results = sessions.run_suites(session)
+        report = sessions.make_report(session, results)
+        print(verdict(session, results, report), flush=True)
+    if results.interrupted:
+        return STOPPED
+    return FAILED if report.count("failed") else GOOD
+
+
+def build(args: argparse.Namespace) -> int:
+    """Build only."""
+    session = sessions.open_session(request_of(args))
+    session.announce()
+    with session.layout.lock():
+        sessions.build_kernel(session)
+    print(f"built {session.layout.vmlinux} ({session.stages.line()})")
+    return GOOD
+
+
+def list_cases(args: argparse.Namespace) -> int:
+    """Build when needed, then print suite.case lines."""
+    session = sessions.open_session(request_of(args))
+    with session.layout.lock():
+        sessions.build_kernel(session)
+        cases = sessions.list_cases(session)
+    print("\n".join(select(cases, args.filter)))
+    return GOOD
+
+
+VERBS = (
+    Verb("run", run, "build a kernel, run the suites, report", (*options.kernel(), *options.RUN),
+         statuses("all cases passed", "a case failed, crashed or hung")),
+    Verb("build", build, "build the kernel only", options.kernel(), statuses("the kernel is built")),
+    Verb("list", list_cases, "print the suites' cases as suite.case", (*options.kernel(), *options.RUN),
+         statuses("the cases are printed")),
+)
