@@ -104,7 +104,8 @@ static void folio_is_written_by_one_bio(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, *(u64 *)fake_disk_page(area->disk,
 								 swap_slot_at(area, 0, i)),
 				    0x1000ULL + i,
-				    "rule: each slot on the disk holds its page's data: slot %u", i);
+				    "rule: each slot on the disk holds its page's data: slot %u",
+				    i);
 	swap_free_slots(entry, nr);
 }
 
@@ -132,7 +133,7 @@ static void large_folio_goes_out_whole(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Without contiguous free slots a large folio is split, and its pages are swapped out singly. */
+/* Without contiguous free slots a large folio is split and swapped out page by page. */
 static void large_folio_without_room_is_split(struct kunit *test)
 {
 	struct swap_area *area = order_area(test, 1);

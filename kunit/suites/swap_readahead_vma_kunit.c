@@ -319,21 +319,16 @@ static void cached_pages_are_not_read_again(struct kunit *test)
 static void neighbours_are_marked_and_hit(struct kunit *test)
 {
 	unsigned long ra = swap_vmstat(SWAP_RA), hit = swap_vmstat(SWAP_RA_HIT);
-	struct user_memory *mem;
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
+	struct user_memory *mem = user_memory_swapped(test, 16);
 	unsigned int page;
 
-	swap_area_on(test, &SWAP_AREA_SSD_1);
-	mem = user_memory_swapped(test, 16);
 	user_share_slot(mem, 7);	/* keeps the slot in use */
 	user_share_slot(mem, 8);
+	user_fault(mem, 7);
 	for (page = 4; page < 12; page++) {
-		swp_entry_t entry = user_entry(mem, page);
-		struct folio *folio;
+		struct folio *folio = swap_cached_folio(swap_entry_at(area, 0, page));
 
-		if (page == 4)
-			user_fault(mem, 7);
-		folio = swap_cached_folio(entry.val ? entry : swap_entry_at(
-					  swap_area_of(test, user_entry(mem, 4)), 0, page));
 		KUNIT_ASSERT_NOT_NULL(test, folio);
 		KUNIT_EXPECT_EQ_MSG(test, folio_test_readahead(folio), page != 7,
 				    "rule: neighbours get the readahead mark, the target does not: page %u",
@@ -350,8 +345,8 @@ static void neighbours_are_marked_and_hit(struct kunit *test)
 			    "rule: hits of VMA readahead are not global");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA_HIT) - hit, 1UL,
 			    "rule: swap_ra_hit counts faults on pages that were read ahead");
-	swap_free_slot(swap_entry_at(swap_area_of(test, user_entry(mem, 4)), 0, 7));
-	swap_free_slot(swap_entry_at(swap_area_of(test, user_entry(mem, 4)), 0, 8));
+	swap_free_slot(swap_entry_at(area, 0, 7));
+	swap_free_slot(swap_entry_at(area, 0, 8));
 }
 
 /* A mapping counts up to 63 hits. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * swapoff(2): all comes back to memory, nothing stays behind; or it fails, and
- * the area is as good as before.
+ * swapoff(2): every page returns to memory and nothing is left behind; or it
+ * fails, and the area stays as it was.
  */
 #include <kunit/test.h>
 #include <linux/blkdev.h>
@@ -14,7 +14,7 @@ static const struct swap_device disks[] = { SWAP_DEVICES_ALL(.clusters = 1) };
 
 SWAP_PARAMS(disk, disks);
 
-/* All pages of a memory are of one kind. */
+/* Each of some pages is in this state. */
 static void expect_pages(struct kunit *test, struct user_memory *mem, unsigned int first,
 			 unsigned int nr, enum user_page is, const char *rule)
 {
@@ -25,23 +25,24 @@ static void expect_pages(struct kunit *test, struct user_memory *mem, unsigned i
 				    "rule: %s: page %u", rule, page);
 }
 
-/* As if there had never been a swap area. */
+/* No area, no pages, nothing counted. */
 static void expect_nothing_left(struct kunit *test)
 {
 	struct sysinfo info = { };
 
 	si_swapinfo(&info);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_areas_used(), 0U, "rule: swapoff gives the area back");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_areas_used(), 0U, "rule: swapoff frees the area");
 	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L,
-			    "rule: swapoff takes the area's pages away");
-	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L, "rule: swapoff leaves no free pages");
+			    "rule: swapoff subtracts the area from total_swap_pages");
+	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L,
+			    "rule: swapoff subtracts the area from nr_swap_pages");
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), 0,
-			    "rule: swapoff counts its rotational device down");
-	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, 0UL, "rule: SwapTotal after swapoff");
-	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, 0UL, "rule: SwapFree after swapoff");
+			    "rule: swapoff decrements nr_rotate_swap");
+	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, 0UL, "rule: SwapTotal is 0 after swapoff");
+	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, 0UL, "rule: SwapFree is 0 after swapoff");
 }
 
-/* A failed swapoff leaves the area as it was, and it can be used. */
+/* A failed swapoff leaves the area as it was, and usable. */
 static void expect_still_on(struct kunit *test, struct swap_area *area,
 			    const struct swap_area_facts *before)
 {
@@ -51,23 +52,23 @@ static void expect_still_on(struct kunit *test, struct swap_area *area,
 	KUNIT_ASSERT_TRUE_MSG(test, area->on, "rule: a failed swapoff leaves the area on");
 	swap_area_facts(area, &now);
 	KUNIT_EXPECT_EQ_MSG(test, now.flags, before->flags,
-			    "rule: a failed swapoff leaves the area's flags as they were");
+			    "rule: a failed swapoff restores the area's flags");
 	KUNIT_EXPECT_EQ_MSG(test, now.prio, before->prio,
-			    "rule: a failed swapoff leaves the area's priority as it was");
+			    "rule: a failed swapoff restores the area's priority");
 	KUNIT_EXPECT_TRUE_MSG(test, now.available,
-			      "rule: a failed swapoff leaves the area available");
+			      "rule: a failed swapoff makes the area available again");
 	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, (long)before->pages,
-			    "rule: a failed swapoff leaves the pages there are");
+			    "rule: a failed swapoff restores total_swap_pages");
 	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), (long)(now.pages - now.inuse),
-			    "rule: a failed swapoff leaves the free pages");
+			    "rule: a failed swapoff restores nr_swap_pages");
 	entry = swap_alloc(test);
 	KUNIT_EXPECT_NE_MSG(test, entry.val, 0UL,
-			    "rule: the area can be used after a failed swapoff");
+			    "rule: the area can be allocated from after a failed swapoff");
 	if (entry.val)
 		swap_free_slot(entry);
 }
 
-/* A swapoff on another thread has taken the pages away, and looks for who has them. */
+/* Wait until a swapoff on another thread searches for the users of its slots. */
 static void wait_until_begun(struct kunit *test)
 {
 	unsigned long end = jiffies + 2 * HZ;
@@ -75,19 +76,17 @@ static void wait_until_begun(struct kunit *test)
 	while (total_swap_pages && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
 	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L,
-			    "rule: swapoff takes the area's pages away at once");
+			    "rule: swapoff first subtracts the area from total_swap_pages");
 }
 
-/* All pages come back, each slot is read once, and nothing stays allocated. */
-static void everything_is_given_back(struct kunit *test)
+/* Every page returns, each slot is read once, and nothing stays allocated. */
+static void everything_is_freed(struct kunit *test)
 {
 	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 24);
-	int allocations;
+	int allocations = swap_area_allocations(test);
 
-	KUNIT_EXPECT_EQ(test, swap_swapon_path("/swapkunit-nowhere", 0), -ENOENT);
-	allocations = swap_kunit_allocations();
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, device->area.swap_flags), 0);
 	user_fill(mem, 0, 24);
 	user_swap_out(mem, 0, 20);
@@ -95,16 +94,16 @@ static void everything_is_given_back(struct kunit *test)
 
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: swapoff succeeds");
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 20U,
-			    "rule: swapoff reads each slot in use once, and no other");
-	expect_pages(test, mem, 0, 24, USER_PAGE_PRESENT, "swapoff brings every page back");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem), "rule: swapoff brings the data back");
+			    "rule: swapoff reads each slot in use once, and no others");
+	expect_pages(test, mem, 0, 24, USER_PAGE_PRESENT, "swapoff swaps every page in");
+	USER_EXPECT_INTACT(test, mem);
 	expect_nothing_left(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "rule: swapoff frees all that was allocated for the area");
+			    "rule: swapoff frees everything that swapon allocated");
 }
 
-/* Often on and off, with data: no trace of it. */
-static void many_times_on_and_off(struct kunit *test)
+/* Repeated swapon and swapoff, with data, leak nothing. */
+static void repeated_swapoff_leaks_nothing(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -118,11 +117,11 @@ static void many_times_on_and_off(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "rule: swapon and swapoff leave nothing allocated");
+			    "rule: repeated swapon and swapoff leak nothing");
 }
 
-/* Every process that has pages there is looked at. */
-static void pages_of_several_processes(struct kunit *test)
+/* Pages of every process return. */
+static void pages_of_every_process_return(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem[3];
@@ -136,13 +135,13 @@ static void pages_of_several_processes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	for (i = 0; i < ARRAY_SIZE(mem); i++) {
 		expect_pages(test, mem[i], 0, 8, USER_PAGE_PRESENT,
-			     "swapoff brings every process's pages back");
+			     "swapoff swaps in the pages of every process");
 		USER_EXPECT_INTACT(test, mem[i]);
 	}
 }
 
-/* A slot that several processes share comes back for each of them, read once. */
-static void slots_shared_after_fork(struct kunit *test)
+/* A slot shared by several processes is read once, for all of them. */
+static void shared_slots_are_read_once(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 4), *child[2];
@@ -159,27 +158,24 @@ static void slots_shared_after_fork(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 4U,
 			    "rule: a shared slot is read once");
-	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "a shared page comes back");
-	expect_pages(test, child[0], 0, 4, USER_PAGE_PRESENT, "a shared page comes back");
-	expect_pages(test, child[1], 0, 4, USER_PAGE_PRESENT, "a shared page comes back");
+	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "swapoff swaps shared pages in");
+	expect_pages(test, child[0], 0, 4, USER_PAGE_PRESENT, "swapoff swaps shared pages in");
+	expect_pages(test, child[1], 0, 4, USER_PAGE_PRESENT, "swapoff swaps shared pages in");
 
-	/* And each still has it to itself. */
 	KUNIT_ASSERT_EQ(test, user_write(child[0], 1, 0x1234), 0);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem) && user_data_intact(child[1]),
 			      "rule: a page shared before swapoff is copied on write after it");
 }
 
-/* More processes than a slot's own count can hold. */
-static void slot_of_very_many_processes(struct kunit *test)
+/* The same with more processes than the count in a slot can hold. */
+static void slot_shared_by_very_many_processes(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 1), *child[130];
 	struct swap_slot_facts slot;
+	int allocations = swap_area_allocations(test);
 	unsigned int i;
-	int allocations;
 
-	KUNIT_EXPECT_EQ(test, swap_swapon_path("/swapkunit-nowhere", 0), -ENOENT);
-	allocations = swap_kunit_allocations();
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
 	user_fill(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
@@ -189,28 +185,26 @@ static void slot_of_very_many_processes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, slot.count, 131U);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	for (i = 0; i < ARRAY_SIZE(child); i++)
-		expect_pages(test, child[i], 0, 1, USER_PAGE_PRESENT, "a shared page comes back");
+		expect_pages(test, child[i], 0, 1, USER_PAGE_PRESENT, "swapoff swaps shared pages in");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "rule: swapoff frees all that was allocated for the area");
+			    "rule: swapoff frees everything that swapon allocated");
 }
 
-/* Pages of shmem come back to the page cache. */
-static void pages_of_shmem(struct kunit *test)
+/* Pages of shmem return to the page cache. */
+static void pages_of_shmem_return(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_shmem(test, 20);
 
 	user_fill(mem, 0, 20);
 	user_swap_out(mem, 0, 18);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-	expect_pages(test, mem, 0, 20, USER_PAGE_PRESENT, "swapoff brings pages of shmem back");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule: swapoff brings data of shmem back");
+	expect_pages(test, mem, 0, 20, USER_PAGE_PRESENT, "swapoff swaps pages of shmem in");
+	USER_EXPECT_INTACT(test, mem);
 	expect_nothing_left(test);
 }
 
-/* Only what is in this area comes back: other areas keep theirs. */
+/* Pages on other areas stay there. */
 static void other_areas_keep_their_pages(struct kunit *test)
 {
 	struct swap_area *a = swap_area_on(test, &(struct swap_area_config){
@@ -219,41 +213,39 @@ static void other_areas_keep_their_pages(struct kunit *test)
 		.disk = &FAKE_DISK_HDD, .tail_slots = 20, .swap_flags = SWAP_FLAG_PREFER | 1 });
 	struct user_memory *mem = user_memory_new(test, 12);
 	struct user_memory *shmem = user_memory_shmem(test, 4);
-	struct swap_area_facts facts;
 
 	user_fill(mem, 0, 12);
 	user_fill(shmem, 0, 4);
 	user_swap_out(mem, 0, 12);
 	user_swap_out(shmem, 0, 4);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(a), 0);
-	expect_pages(test, mem, 0, 8, USER_PAGE_PRESENT, "swapoff brings its own pages back");
-	expect_pages(test, mem, 8, 4, USER_PAGE_SWAPPED, "pages of another area stay there");
-	expect_pages(test, shmem, 0, 4, USER_PAGE_SWAPPED, "pages of another area stay there");
-	swap_area_facts(b, &facts);
-	KUNIT_EXPECT_EQ(test, facts.inuse, 8UL);
+	expect_pages(test, mem, 0, 8, USER_PAGE_PRESENT, "swapoff swaps in the pages of its area");
+	expect_pages(test, mem, 8, 4, USER_PAGE_SWAPPED, "pages on other areas stay there");
+	expect_pages(test, shmem, 0, 4, USER_PAGE_SWAPPED, "pages on other areas stay there");
+	KUNIT_EXPECT_EQ(test, swap_area_inuse(b), 8UL);
 	KUNIT_EXPECT_EQ(test, total_swap_pages, 20L);
 	KUNIT_EXPECT_EQ(test, get_nr_swap_pages(), 12L);
 }
 
-/* What is in the swap cache is not read again. */
-static void swap_cache_is_used(struct kunit *test)
+/* Pages in the swap cache are not read again. */
+static void pages_in_the_swap_cache_are_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 8);
 
 	user_fill(mem, 0, 8);
 	user_swap_out(mem, 0, 8);
-	/* A fault on one of them has read its neighbours, too. */
+	/* A fault on one of them reads its neighbours, too. */
 	KUNIT_ASSERT_EQ(test, user_fault(mem, 2) & VM_FAULT_ERROR, 0U);
 	KUNIT_ASSERT_TRUE(test, user_page_cached(mem, 3));
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 8U,
-			    "rule: swapoff reads nothing that is in the swap cache");
-	expect_pages(test, mem, 0, 8, USER_PAGE_PRESENT, "swapoff brings every page back");
+			    "rule: swapoff does not read pages that are in the swap cache");
+	expect_pages(test, mem, 0, 8, USER_PAGE_PRESENT, "swapoff swaps every page in");
 }
 
-/* Slots that only the swap cache still has are let go. */
-static void slots_of_the_swap_cache_alone(struct kunit *test)
+/* Slots that only the swap cache refers to are freed without a read. */
+static void slots_only_in_the_swap_cache_are_freed(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct folio *folio;
@@ -262,16 +254,16 @@ static void slots_of_the_swap_cache_alone(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_NE(test, swap_alloc_cached(test, &folio).val, 0UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "rule: swapoff lets slots go that only the swap cache has");
+			    "rule: swapoff frees slots that only the swap cache refers to");
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 0U,
-			    "rule: without a read");
+			    "rule: swapoff does not read slots that only the swap cache refers to");
 	KUNIT_EXPECT_FALSE_MSG(test, folio_test_swapcache(folio),
-			       "rule: no folio is in the swap cache of an area that is off");
+			       "rule: swapoff removes every folio from the swap cache");
 	expect_nothing_left(test);
 }
 
-/* Zero-filled pages come back as such, without a read where they were none. */
-static void zero_pages(struct kunit *test)
+/* Zero-filled pages return as such, without a read where they were not written. */
+static void zero_filled_pages_return(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -283,14 +275,14 @@ static void zero_pages(struct kunit *test)
 	swap_decisions_skip(test);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ),
-			    swap_has(ZEROMAP) ? 0U : 4U, "rule: reads of zero-filled pages");
-	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "swapoff brings every page back");
-	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
-			      "rule: zero pages are zero after swapoff");
+			    swap_has(ZEROMAP) ? 0U : 4U,
+			    "rule: swapoff reads zero-filled pages only if they were written");
+	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "swapoff swaps every page in");
+	USER_EXPECT_INTACT(test, mem);
 }
 
-/* What zswap has is taken from there. */
-static void pages_in_zswap(struct kunit *test)
+/* Pages stored in zswap return from there. */
+static void pages_in_zswap_return(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -305,14 +297,14 @@ static void pages_in_zswap(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, swap_kunit_zswap_stored(), stored + 4);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 0U,
-			    "rule: swapoff reads nothing that zswap has");
+			    "rule: swapoff does not read pages that zswap has");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), stored,
-			    "rule: zswap has nothing of an area that is off");
-	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "swapoff brings every page back");
+			    "rule: swapoff removes the pages of its area from zswap");
+	expect_pages(test, mem, 0, 4, USER_PAGE_PRESENT, "swapoff swaps every page in");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A page that cannot be read is lost, and said to be; its neighbours are not. */
+/* A page that cannot be read is poisoned; its neighbours are not affected. */
 static void read_error_poisons_the_page(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
@@ -325,38 +317,39 @@ static void read_error_poisons_the_page(struct kunit *test)
 	user_swap_out(mem, 0, 4);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 2, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "rule: a read error does not keep the area on");
+			    "rule: swapoff succeeds despite a read error");
 	for (page = 0; page < 4; page++) {
 		if (page == 1)
 			continue;
-		KUNIT_EXPECT_EQ_MSG(test, user_read(mem, page, &value), 0, "rule: page %u", page);
-		KUNIT_EXPECT_EQ_MSG(test, value, mem->value[page], "rule: data of page %u", page);
+		KUNIT_EXPECT_EQ_MSG(test, user_read(mem, page, &value), 0,
+				    "rule: other pages can be read: page %u", page);
+		KUNIT_EXPECT_EQ_MSG(test, value, mem->value[page],
+				    "rule: other pages keep their data: page %u", page);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 1), USER_PAGE_POISON,
-			    "rule: a page that swapoff could not read is poisoned, never other data");
+			    "rule: a page that swapoff cannot read is poisoned");
 	KUNIT_EXPECT_NE_MSG(test, user_fault(mem, 1) & VM_FAULT_ERROR, 0U,
-			    "rule: and a fault on it is an error");
+			    "rule: a fault on a poisoned page fails");
 	expect_nothing_left(test);
 }
 
-/* The same on a disk that reads ahead, with every read failing. */
+/* The same on every device, with all reads failing. */
 static void failing_disk(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_new(test, 10);
 
 	user_fill(mem, 0, 10);
 	user_swap_out(mem, 0, 10);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "rule: a failing disk can be switched off");
+			    "rule: swapoff succeeds on a failing disk");
 	expect_pages(test, mem, 0, 10, USER_PAGE_POISON,
-		     "a page that swapoff could not read is poisoned, never other data");
+		     "a page that swapoff cannot read is poisoned");
 	expect_nothing_left(test);
 }
 
-/* A page of shmem that cannot be read is lost to all who map it. */
+/* A page of shmem that cannot be read is lost. */
 static void failing_disk_with_shmem(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
@@ -371,25 +364,24 @@ static void failing_disk_with_shmem(struct kunit *test)
 	swapoff_start(&off, area);
 	swapoff_wait_briefly(&off);
 	if (!swapoff_done(&off)) {
-		/* It tries for ever: let it have an end. */
+		/* It retries forever: let the reads succeed. */
 		fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_OK);
 		swapoff_wait(&off);
-		KUNIT_FAIL(test, "rule: a failing disk can be switched off");
+		KUNIT_FAIL(test, "rule: swapoff succeeds on a failing disk");
 		return;
 	}
 	KUNIT_ASSERT_EQ_MSG(test, swapoff_wait(&off), 0,
-			    "rule: a failing disk can be switched off");
+			    "rule: swapoff succeeds on a failing disk");
 	for (page = 0; page < 4; page++)
 		KUNIT_EXPECT_EQ_MSG(test, user_read(mem, page, &value), -EFAULT,
-				    "rule: page %u of shmem is lost, never other data", page);
+				    "rule: reading a lost page of shmem fails: page %u", page);
 	expect_nothing_left(test);
 }
 
-/* swapoff with a signal pending stops where something is in use. */
-static void interrupted_before_it_began(struct kunit *test)
+/* A pending signal interrupts swapoff of an area with slots in use. */
+static void signal_before_the_first_read(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct swap_area_facts before;
 	int err;
@@ -403,20 +395,21 @@ static void interrupted_before_it_began(struct kunit *test)
 	swap_signal(false);
 	KUNIT_EXPECT_EQ_MSG(test, err, -EINTR, "rule: a signal interrupts swapoff");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 0U);
-	expect_pages(test, mem, 0, 4, USER_PAGE_SWAPPED, "an interrupted swapoff");
+	expect_pages(test, mem, 0, 4, USER_PAGE_SWAPPED,
+		     "an interrupted swapoff leaves pages swapped out");
 	expect_still_on(test, area, &before);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A signal in its midst: who was looked at has his pages, others have slots. */
+/* Interrupted halfway: processes already scanned are swapped in, the others keep their entries. */
 static void signal_at_a_read(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
 {
 	if (bio->op == FAKE_DISK_READ)
 		swap_signal(true);
 }
 
-static void interrupted_halfway(struct kunit *test)
+static void signal_during_the_first_process(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem[2];
@@ -436,27 +429,28 @@ static void interrupted_halfway(struct kunit *test)
 	KUNIT_ASSERT_EQ_MSG(test, err, -EINTR, "rule: a signal interrupts swapoff");
 	swap_area_facts(area, &after);
 	KUNIT_EXPECT_EQ_MSG(test, after.inuse, 4UL,
-			    "rule: the process at hand is done with, the next is not begun");
+			    "rule: an interrupted swapoff finishes the current process only");
 	expect_still_on(test, area, &before);
-	KUNIT_EXPECT_TRUE(test, user_data_intact(mem[0]) && user_data_intact(mem[1]));
+	USER_EXPECT_INTACT(test, mem[0]);
+	USER_EXPECT_INTACT(test, mem[1]);
 }
 
-/* Where nothing is in use, there is nothing to interrupt. */
-static void empty_area_goes_off_at_once(struct kunit *test)
+/* A signal does not interrupt swapoff of an empty area. */
+static void signal_and_an_empty_area(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	int err;
 
 	swap_signal(true);
 	err = swap_area_swapoff(area);
 	swap_signal(false);
-	KUNIT_EXPECT_EQ_MSG(test, err, 0, "rule: swapoff of an empty area is not interrupted");
+	KUNIT_EXPECT_EQ_MSG(test, err, 0,
+			    "rule: a signal does not interrupt swapoff of an empty area");
 	expect_nothing_left(test);
 }
 
-/* Memory that processes were promised is not taken away. */
-static void promised_memory_keeps_it_on(struct kunit *test)
+/* swapoff is refused if committed memory would no longer fit. */
+static void committed_memory_keeps_it_on(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct swap_area_facts before;
@@ -464,57 +458,51 @@ static void promised_memory_keeps_it_on(struct kunit *test)
 	swap_area_facts(area, &before);
 	swap_commit_memory(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
-			    "rule: swapoff is refused where memory was promised");
+			    "rule: swapoff is refused if committed memory would not fit");
 	expect_still_on(test, area, &before);
 }
 
-/* No memory for a page to come back: swapoff fails, and can be tried again. */
-static void no_memory_for_a_page(struct kunit *test)
+/* Without memory to swap a page in, swapoff fails; with memory, the next one succeeds. */
+static void expect_retry_without_memory(struct kunit *test, struct swap_area *area,
+					struct user_memory *mem, unsigned int nth)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
-	struct user_memory *mem = user_memory_new(test, 4);
 	struct swap_area_facts before;
 
-	user_fill(mem, 0, 4);
-	user_swap_out(mem, 0, 4);
 	swap_area_facts(area, &before);
-	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 3, SWAP_FAIL_ALL);
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, nth, SWAP_FAIL_ALL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
-			    "rule: swapoff fails where a page cannot come back");
+			    "rule: swapoff fails without memory to swap a page in");
 	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 0);
 	expect_still_on(test, area, &before);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* The same for shmem. */
+static void no_memory_for_a_page(struct kunit *test)
+{
+	struct swap_area *area = swap_device_area(test);
+
+	expect_retry_without_memory(test, area, user_memory_swapped(test, 4), 3);
+}
+
 static void no_memory_for_a_page_of_shmem(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_shmem(test, 4);
-	struct swap_area_facts before;
 
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);
-	swap_area_facts(area, &before);
-	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
-	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
-			    "rule: swapoff fails where a page cannot come back");
-	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 0);
-	expect_still_on(test, area, &before);
-	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0, "rule: the next swapoff succeeds");
-	USER_EXPECT_INTACT(test, mem);
+	expect_retry_without_memory(test, area, mem, 1);
 }
 
-/* A page that its process gives up while swapoff reads it is let go. */
-static void give_up_at_a_read(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+/* A page that its process unmaps while swapoff reads it does not return. */
+static void unmap_at_a_read(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
 {
 	if (bio->op == FAKE_DISK_READ)
 		user_dontneed(ctx, 0, 1);
 }
 
-static void page_given_up_during_its_read(struct kunit *test)
+static void page_unmapped_during_its_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 2);
@@ -522,39 +510,39 @@ static void page_given_up_during_its_read(struct kunit *test)
 	swap_set_page_cluster(0);
 	user_fill(mem, 0, 2);
 	user_swap_out(mem, 0, 2);
-	fake_disk_on_bio(area->disk, give_up_at_a_read, mem);
+	fake_disk_on_bio(area->disk, unmap_at_a_read, mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "rule: swapoff minds no page given up meanwhile");
+			    "rule: swapoff succeeds if a page is unmapped during its read");
 	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_NONE,
-			    "rule: a page given up does not come back");
-	expect_pages(test, mem, 1, 1, USER_PAGE_PRESENT, "swapoff brings every other page back");
+			    "rule: an unmapped page does not return");
+	expect_pages(test, mem, 1, 1, USER_PAGE_PRESENT, "swapoff swaps every other page in");
 	expect_nothing_left(test);
 }
 
-/* No memory for a page that nobody needs any more is no error. */
-static void give_up_all(void *ctx)
+/* An allocation failure does not matter if the slot has been freed by then. */
+static void unmap_all(void *ctx)
 {
 	struct user_memory *mem = ctx;
 
 	user_dontneed(mem, 0, mem->pages);
 }
 
-static void page_given_up_for_want_of_memory(struct kunit *test)
+static void page_unmapped_before_a_failed_allocation(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 2);
 
 	user_fill(mem, 0, 2);
 	user_swap_out(mem, 0, 2);
-	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, give_up_all, mem);
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, unmap_all, mem);
 	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
-			    "rule: no memory for a slot that is free by now is no error");
-	expect_pages(test, mem, 0, 2, USER_PAGE_NONE, "a page given up does not come back");
+			    "rule: swapoff ignores an allocation failure for a slot that is free by now");
+	expect_pages(test, mem, 0, 2, USER_PAGE_NONE, "an unmapped page does not return");
 }
 
-/* Slots whose owner cannot be found, as of one that exits: swapoff goes on looking. */
-static void last_owner_is_waited_for(struct kunit *test)
+/* swapoff keeps searching for the user of a slot that it cannot find, as of an exiting process. */
+static void swapoff_waits_for_the_last_slot(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 2 });
@@ -564,26 +552,26 @@ static void last_owner_is_waited_for(struct kunit *test)
 
 	if (IS_ENABLED(CONFIG_UML_TIME_TRAVEL_SUPPORT))
 		kunit_skip(test,
-			   "CONFIG_UML_TIME_TRAVEL_SUPPORT: no time passes while swapoff searches");
-	/* The search lets others run between clusters, so the slot is in a later one. */
+			   "CONFIG_UML_TIME_TRAVEL_SUPPORT is set: time would stand still while swapoff searches");
+	/* swapoff reschedules between clusters, so the slot is in the second one. */
 	KUNIT_ASSERT_EQ(test, swap_alloc_many(test, cluster + 1, NULL), cluster + 1);
 	swap_free_slots(swap_entry_at(area, 0, 0), cluster);
 	last = swap_entry_at(area, 1, 0);
 	swapoff_start(&off, area);
 	wait_until_begun(test);
-	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off), "rule: swapoff leaves no slot in use");
+	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off),
+			       "rule: swapoff waits while a slot is in use");
 	swap_free_slot(last);
-	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: and ends with the last");
+	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0,
+			    "rule: swapoff ends when the last slot is freed");
 	expect_nothing_left(test);
 }
 
 /*
- * While it goes on, an area gives no slots, not even to who was allocating
- * there and whose hint still leads to a cluster with room. What is in use still
- * counts in /proc, as used.
+ * During swapoff the area allocates no slots, even for a CPU whose current cluster is in it and
+ * has room. Slots that are still in use count as used in /proc/swaps.
  */
-struct midst {
-	struct kunit *test;
+struct swapoff_view {
 	struct swap_area *area;
 	bool seen;
 	struct swap_area_facts facts;
@@ -591,48 +579,46 @@ struct midst {
 	swp_entry_t entry;
 };
 
-static void look_in_the_midst(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
+static void look_during_swapoff(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
 {
-	struct midst *midst = ctx;
+	struct swapoff_view *view = ctx;
 
-	if (midst->seen || bio->op != FAKE_DISK_READ)
+	if (view->seen || bio->op != FAKE_DISK_READ)
 		return;
-	midst->seen = true;
-	swap_area_facts(midst->area, &midst->facts);
-	si_swapinfo(&midst->info);
-	midst->entry = swap_alloc(midst->test);
-	if (midst->entry.val)
-		swap_free_slot(midst->entry);
+	view->seen = true;
+	swap_area_facts(view->area, &view->facts);
+	si_swapinfo(&view->info);
+	view->entry = swap_alloc(view->area->test);
+	if (view->entry.val)
+		swap_free_slot(view->entry);
 }
 
-static void area_going_off(struct kunit *test)
+static void no_slot_is_allocated_during_swapoff(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_new(test, 4);
-	struct midst midst = { .test = test, .area = area };
+	struct swapoff_view view = { .area = area };
 
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);
-	fake_disk_on_bio(area->disk, look_in_the_midst, &midst);
+	fake_disk_on_bio(area->disk, look_during_swapoff, &view);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-	KUNIT_ASSERT_TRUE(test, midst.seen);
-	KUNIT_EXPECT_EQ_MSG(test, midst.entry.val, 0UL,
-			    "rule: no slot is allocated in an area that goes off");
-	KUNIT_EXPECT_EQ_MSG(test, midst.facts.flags & SWP_WRITEOK, 0UL,
-			    "rule: an area that goes off is not SWP_WRITEOK");
-	KUNIT_EXPECT_FALSE_MSG(test, midst.facts.available,
-			       "rule: an area that goes off is not available");
-	KUNIT_EXPECT_EQ_MSG(test, midst.info.totalswap, 4UL,
-			    "rule: SwapTotal: what is still in use");
-	KUNIT_EXPECT_EQ_MSG(test, midst.info.freeswap, 0UL, "rule: SwapFree: nothing");
+	KUNIT_ASSERT_TRUE(test, view.seen);
+	KUNIT_EXPECT_EQ_MSG(test, view.entry.val, 0UL,
+			    "rule: no slot is allocated during swapoff");
+	KUNIT_EXPECT_EQ_MSG(test, view.facts.flags & SWP_WRITEOK, 0UL,
+			    "rule: swapoff clears SWP_WRITEOK");
+	KUNIT_EXPECT_FALSE_MSG(test, view.facts.available,
+			       "rule: swapoff removes the area from the available ones");
+	KUNIT_EXPECT_EQ_MSG(test, view.info.totalswap, 4UL,
+			    "rule: SwapTotal counts what is still in use during swapoff");
+	KUNIT_EXPECT_EQ_MSG(test, view.info.freeswap, 0UL, "rule: SwapFree is 0 during swapoff");
 }
 
-/* A fault pins the area while it reads, and swapoff waits for it. */
+/* A fault pins the area during its read, and swapoff waits for it. */
 static void fault_pins_the_area(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_new(test, 1);
 	struct user_fault_thread *fault;
 	struct swapoff_thread off;
@@ -641,15 +627,15 @@ static void fault_pins_the_area(struct kunit *test)
 	user_swap_out(mem, 0, 1);
 	if (swap_has(AREA_USERS))
 		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_users(area->si), 0UL,
-				    "rule: nobody pins an idle area");
+				    "rule: an idle area is not pinned");
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
 	fault = user_fault_start(mem, 0);
 	KUNIT_ASSERT_TRUE(test, fake_disk_wait_held(area->disk, 1));
-	/* That read alone is held: swapoff's own would hide that it does not wait. */
+	/* Hold that read only: a held read of swapoff's own would make it wait, too. */
 	fake_disk_hold(area->disk, 0);
 	if (swap_has(AREA_USERS))
 		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_users(area->si), 1UL,
-				    "rule: a fault pins the area while its read is under way");
+				    "rule: a fault pins the area during its read");
 
 	swapoff_start(&off, area);
 	wait_until_begun(test);
@@ -659,15 +645,14 @@ static void fault_pins_the_area(struct kunit *test)
 			       "rule: swapoff waits for a read under way");
 	fake_disk_release(area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(fault) & VM_FAULT_ERROR, 0U);
-	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: and ends after it");
+	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: swapoff succeeds after the wait");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* swapoff waits for whoever has pinned the area, and lets nobody pin it any more. */
-static void pins_are_waited_for(struct kunit *test)
+/* swapoff waits for all pins, and the area cannot be pinned any more. */
+static void swapoff_waits_for_pins(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	swp_entry_t entry = swap_entry_at(area, 0, 0);
 	struct swap_info_struct *si = area->si;
 	struct swapoff_thread off;
@@ -677,16 +662,16 @@ static void pins_are_waited_for(struct kunit *test)
 	swapoff_start(&off, area);
 	KUNIT_EXPECT_TRUE(test, swap_area_wait_dying(area));
 	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(entry),
-			       "rule: an area that goes off is not pinned");
+			       "rule: the area cannot be pinned during swapoff");
 	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off),
-			       "rule: swapoff waits for who has pinned it");
+			       "rule: swapoff waits until the area is unpinned");
 	swap_unpin_area(si);
-	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: and ends after it");
+	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: swapoff succeeds after the wait");
 	expect_nothing_left(test);
 }
 
-/* Writes under way are waited for: the page is used only when it is written. */
-static void writes_are_waited_for(struct kunit *test)
+/* swapoff waits for writeback: it uses a page only after it was written. */
+static void swapoff_waits_for_writeback(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 2);
@@ -701,11 +686,11 @@ static void writes_are_waited_for(struct kunit *test)
 	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off),
 			       "rule: swapoff waits for a write under way");
 	fake_disk_release(area->disk);
-	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: and ends after it");
+	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: swapoff succeeds after the wait");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* nr_rotate_swap counts up and down by what the area was at swapon. */
+/* swapoff decrements nr_rotate_swap by what the device was at swapon. */
 struct flip_param {
 	SWAP_PARAM_NAME;
 	const struct fake_disk_profile *disk;
@@ -718,7 +703,7 @@ static const struct flip_param flips[] = {
 
 SWAP_PARAMS(flip, flips);
 
-static void disk_changes_its_nature(struct kunit *test)
+static void device_changes_between_rotational_and_not(struct kunit *test)
 {
 	const struct flip_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
@@ -727,12 +712,12 @@ static void disk_changes_its_nature(struct kunit *test)
 	fake_disk_set_rotational(area->disk, !param->disk->rotational);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), 0,
-			    "rule: nr_rotate_swap is 0 with no area on, whatever the device says by now");
-	/* Said once. */
+			    "rule: nr_rotate_swap is 0 with no area on, even if the device changed while it was on");
+	/* Report it once only. */
 	atomic_set(&nr_rotate_swap, 0);
 }
 
-/* What swapoff refuses. */
+/* swapoff of a path that is not a swap area fails. */
 struct refusal_param {
 	SWAP_PARAM_NAME;
 	const char *path;
@@ -741,15 +726,15 @@ struct refusal_param {
 };
 
 static const struct refusal_param refusals[] = {
-	{ "nothing there", .path = "/swapkunit-nowhere", .err = -ENOENT },
+	{ "missing file", .path = "/swapkunit-nowhere", .err = -ENOENT },
 	{ "bad address", .err = -EFAULT },
 	{ "directory", .mode = S_IFDIR, .err = -EISDIR },
-	{ "file that is no swap area", .mode = S_IFREG, .err = -EINVAL },
+	{ "file that is not a swap area", .mode = S_IFREG, .err = -EINVAL },
 };
 
 SWAP_PARAMS(refusal, refusals);
 
-static void what_is_not_on_stays_off(struct kunit *test)
+static void path_that_is_not_on_is_refused(struct kunit *test)
 {
 	const struct refusal_param *param = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
@@ -759,30 +744,30 @@ static void what_is_not_on_stays_off(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(param->mode ?
 						    swap_node_new(test, param->mode, 0) :
 						    param->path),
-			    param->err, "rule: swapoff of: %s", param->name);
+			    param->err, "rule: swapoff is refused: %s", param->name);
 	expect_still_on(test, area, &before);
 }
 
-static void device_that_is_not_on(struct kunit *test)
+static void device_that_is_not_on_is_refused(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD_1);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(fake_disk_path(area->disk)), -EINVAL,
-			    "rule: swapoff of a device that was never on is refused");
+			    "rule: swapoff is refused for a device that was never on");
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(fake_disk_path(area->disk)), -EINVAL,
-			    "rule: swapoff of a device that is off already is refused");
+			    "rule: swapoff is refused for a device that is off already");
 }
 
-/* By another name of the same device it is the same area. */
-static void device_by_another_name(struct kunit *test)
+/* Another device node of the same device names the same area. */
+static void device_by_another_node(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	dev_t dev = disk_devt(fake_disk_gendisk(area->disk));
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapoff_path(swap_node_new(test, S_IFBLK, dev)), 0,
-			    "rule: swapoff goes by the device, not by its name");
+			    "rule: swapoff accepts any node of the device");
 	area->on = false;
 	area->si = NULL;
 	expect_nothing_left(test);
@@ -801,37 +786,37 @@ static void swapoff_needs_privilege(struct kunit *test)
 }
 
 static struct kunit_case swap_swapoff_cases[] = {
-	KUNIT_CASE_PARAM(everything_is_given_back, disk_gen_params),
-	KUNIT_CASE(many_times_on_and_off),
-	KUNIT_CASE(pages_of_several_processes),
-	KUNIT_CASE(slots_shared_after_fork),
-	KUNIT_CASE(slot_of_very_many_processes),
-	KUNIT_CASE_PARAM(pages_of_shmem, disk_gen_params),
+	KUNIT_CASE_PARAM(everything_is_freed, disk_gen_params),
+	KUNIT_CASE(repeated_swapoff_leaks_nothing),
+	KUNIT_CASE(pages_of_every_process_return),
+	KUNIT_CASE(shared_slots_are_read_once),
+	KUNIT_CASE(slot_shared_by_very_many_processes),
+	KUNIT_CASE_PARAM(pages_of_shmem_return, disk_gen_params),
 	KUNIT_CASE(other_areas_keep_their_pages),
-	KUNIT_CASE(swap_cache_is_used),
-	KUNIT_CASE(slots_of_the_swap_cache_alone),
-	KUNIT_CASE(zero_pages),
-	KUNIT_CASE(pages_in_zswap),
+	KUNIT_CASE(pages_in_the_swap_cache_are_not_read),
+	KUNIT_CASE(slots_only_in_the_swap_cache_are_freed),
+	KUNIT_CASE(zero_filled_pages_return),
+	KUNIT_CASE(pages_in_zswap_return),
 	KUNIT_CASE(read_error_poisons_the_page),
 	KUNIT_CASE_PARAM(failing_disk, disk_gen_params),
 	KUNIT_CASE(failing_disk_with_shmem),
-	KUNIT_CASE_PARAM(interrupted_before_it_began, disk_gen_params),
-	KUNIT_CASE(interrupted_halfway),
-	KUNIT_CASE_PARAM(empty_area_goes_off_at_once, disk_gen_params),
-	KUNIT_CASE(promised_memory_keeps_it_on),
+	KUNIT_CASE_PARAM(signal_before_the_first_read, disk_gen_params),
+	KUNIT_CASE(signal_during_the_first_process),
+	KUNIT_CASE_PARAM(signal_and_an_empty_area, disk_gen_params),
+	KUNIT_CASE(committed_memory_keeps_it_on),
 	KUNIT_CASE_PARAM(no_memory_for_a_page, disk_gen_params),
 	KUNIT_CASE(no_memory_for_a_page_of_shmem),
-	KUNIT_CASE(page_given_up_during_its_read),
-	KUNIT_CASE(page_given_up_for_want_of_memory),
-	KUNIT_CASE(last_owner_is_waited_for),
-	KUNIT_CASE_PARAM(area_going_off, disk_gen_params),
+	KUNIT_CASE(page_unmapped_during_its_read),
+	KUNIT_CASE(page_unmapped_before_a_failed_allocation),
+	KUNIT_CASE(swapoff_waits_for_the_last_slot),
+	KUNIT_CASE_PARAM(no_slot_is_allocated_during_swapoff, disk_gen_params),
 	KUNIT_CASE_PARAM(fault_pins_the_area, disk_gen_params),
-	KUNIT_CASE_PARAM(pins_are_waited_for, disk_gen_params),
-	KUNIT_CASE(writes_are_waited_for),
-	KUNIT_CASE_PARAM(disk_changes_its_nature, flip_gen_params),
-	KUNIT_CASE_PARAM(what_is_not_on_stays_off, refusal_gen_params),
-	KUNIT_CASE(device_that_is_not_on),
-	KUNIT_CASE(device_by_another_name),
+	KUNIT_CASE_PARAM(swapoff_waits_for_pins, disk_gen_params),
+	KUNIT_CASE(swapoff_waits_for_writeback),
+	KUNIT_CASE_PARAM(device_changes_between_rotational_and_not, flip_gen_params),
+	KUNIT_CASE_PARAM(path_that_is_not_on_is_refused, refusal_gen_params),
+	KUNIT_CASE(device_that_is_not_on_is_refused),
+	KUNIT_CASE(device_by_another_node),
 	KUNIT_CASE(swapoff_needs_privilege),
 	{}
 };
