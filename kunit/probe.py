@@ -37,7 +37,6 @@ STATICS = {
     "ZSWAP_HEADER": ("mm/zswap.c", r"\bstruct zswap_header\b"),
     "ZSWAP_EVER_ENABLED": ("mm/zswap.c", r"\bzswap_ever_enabled\b"),
     "CSS_RSTAT_FLUSH": ("include/linux/cgroup.h", r"\bcss_rstat_flush\b"),
-    "SWAP_NR_ORDERS": ("include/linux/swap.h", r"\bSWAP_NR_ORDERS\b"),
 }
 
 

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * PROBE(NAME): code that compiles where, and only where, the kernel has NAME.
+ * PROBE(NAME) starts code that compiles if, and only if, the kernel has NAME.
  */
 
-PROBE(FOLIO_ALLOC_SWAP)		/* int folio_alloc_swap(folio): slots straight into the cache */
+PROBE(FOLIO_ALLOC_SWAP)		/* int: it also adds the folio to the swap cache */
 int probe(struct folio *folio) { return folio_alloc_swap(folio); }
 
-PROBE(FOLIO_ALLOC_SWAP_ENTRY)	/* swp_entry_t folio_alloc_swap(folio), else get_swap_page(page) */
+PROBE(FOLIO_ALLOC_SWAP_ENTRY)	/* else get_swap_page(page) */
 swp_entry_t probe(struct folio *folio) { return folio_alloc_swap(folio); }
 
-PROBE(FOLIO_DUP_SWAP)		/* counts go up by folio, else swap_duplicate(entry) */
+PROBE(FOLIO_DUP_SWAP)		/* else swap_duplicate(entry) */
 int probe(struct folio *folio) { return folio_dup_swap(folio, NULL); }
 
-PROBE(SWAP_PUT_ENTRIES_DIRECT)	/* counts go down by range, else swap_free(entry) */
+PROBE(SWAP_PUT_ENTRIES_DIRECT)	/* else swap_free(entry) */
 void probe(swp_entry_t entry) { swap_put_entries_direct(entry, 1); }
 
 PROBE(SWAP_DUP_ENTRY_DIRECT)
 int probe(swp_entry_t entry) { return swap_dup_entry_direct(entry); }
 
-PROBE(PTE_SWP_EXCLUSIVE)	/* a swapped page knows whether it is its owner's alone */
+PROBE(PTE_SWP_EXCLUSIVE)	/* a swap PTE says whether its page is exclusive */
 int probe(pte_t pte) { return pte_swp_exclusive(pte_swp_clear_exclusive(pte)); }
 
 PROBE(SWAP_CACHE_DEL_FOLIO)	/* else delete_from_swap_cache(folio) */
 void probe(struct folio *folio) { swap_cache_del_folio(folio); }
 
-PROBE(SWAP_CACHE_GET_FOLIO_ENTRY) /* one argument, else (entry, vma, addr) */
+PROBE(SWAP_CACHE_GET_FOLIO_ENTRY) /* else (entry, vma, addr) */
 struct folio *probe(swp_entry_t entry) { return swap_cache_get_folio(entry); }
 
 PROBE(FOLIO_SWAP)		/* else the entry is in page_private() */
@@ -39,34 +39,34 @@ void probe(swp_entry_t entry) { free_swap_and_cache_nr(entry, 1); }
 PROBE(SWAP_CACHE_INDEX)
 pgoff_t probe(swp_entry_t entry) { return swap_cache_index(entry); }
 
-PROBE(SWAP_CLUSTER_READAHEAD_MPOL) /* else it takes a fault */
+PROBE(SWAP_CLUSTER_READAHEAD_MPOL) /* else it takes a vmf */
 void *probe(swp_entry_t entry)
 { return swap_cluster_readahead(entry, GFP_KERNEL, (struct mempolicy *)NULL, 0); }
 
 PROBE(SWAP_CACHE_GET_SHADOW)	/* else get_shadow_from_swap_cache(entry) */
 void *probe(swp_entry_t entry) { return swap_cache_get_shadow(entry); }
 
-PROBE(SWAP_CACHE_ALLOC_ORDERS)	/* folios of several sizes, in the swap cache, to read into */
+PROBE(SWAP_CACHE_ALLOC_ORDERS)	/* allocates folios of several sizes */
 struct folio *probe(swp_entry_t entry, unsigned long orders, struct vm_fault *vmf)
 { return swap_cache_alloc_folio(entry, 0, orders, vmf, NULL, 0); }
 
 PROBE(FREE_FOLIO_AND_SWAP_CACHE) /* else free_page_and_swap_cache(page) */
 void probe(struct folio *folio) { free_folio_and_swap_cache(folio); }
 
-PROBE(SWAP_TABLE)		/* clusters carry their slots' state, else si->swap_map */
+PROBE(SWAP_TABLE)		/* else si->swap_map */
 void *probe(struct swap_cluster_info *ci) { return (void *)ci->table; }
 
-PROBE(SWAP_CLUSTER_LISTS)	/* allocator with lists of clusters by order */
+PROBE(SWAP_CLUSTER_LISTS)	/* lists of clusters by order */
 struct list_head *probe(struct swap_info_struct *si) { return &si->frag_clusters[0]; }
 
-PROBE(SWAP_CLUSTER_INDEX_LISTS)	/* lists of clusters, free and to be discarded, by index */
+PROBE(SWAP_CLUSTER_INDEX_LISTS)	/* lists of free and discard clusters, by index */
 unsigned int probe(struct swap_info_struct *si)
 { return si->free_clusters.head.data + si->discard_clusters.head.data; }
 
-PROBE(SWAP_CLUSTER_NEXT_CPU)	/* where each CPU looks for a slot next */
+PROBE(SWAP_CLUSTER_NEXT_CPU)	/* each CPU has its own next slot */
 unsigned int __percpu *probe(struct swap_info_struct *si) { return si->cluster_next_cpu; }
 
-PROBE(FRONTSWAP)		/* zswap sits behind it */
+PROBE(FRONTSWAP)		/* zswap is behind it */
 int probe(struct page *page) { return frontswap_store(page) + frontswap_load(page); }
 
 PROBE(SWAP_GLOBAL_CLUSTER)
@@ -78,19 +78,19 @@ void *probe(struct swap_info_struct *si) { return (void __force *)si->percpu_clu
 PROBE(SWAP_INUSE_ATOMIC)
 long probe(struct swap_info_struct *si) { return atomic_long_read(&si->inuse_pages); }
 
-PROBE(SWAP_USERS_REF)		/* faults pin the device by a reference */
+PROBE(SWAP_USERS_REF)		/* users of an area hold a reference */
 struct percpu_ref *probe(struct swap_info_struct *si) { return &si->users; }
 
 PROBE(SCOPED_WITH_INIT_FS)	/* kthreads have an empty fs */
 void probe(void) { scoped_with_init_fs() { barrier(); } }
 
-PROBE(QUEUE_LIMITS_FEATURES)	/* a device's nature is in its queue limits */
+PROBE(QUEUE_LIMITS_FEATURES)	/* else queue flags */
 blk_features_t probe(struct queue_limits *lim) { return lim->features; }
 
 PROBE(BLK_ALLOC_DISK_LIMITS)
 struct gendisk *probe(struct queue_limits *lim) { return blk_alloc_disk(lim, NUMA_NO_NODE); }
 
-PROBE(BLK_ALLOC_DISK)		/* a disk and its queue in one */
+PROBE(BLK_ALLOC_DISK)		/* allocates disk and queue */
 void *probe(void) { return blk_alloc_disk(NUMA_NO_NODE); }
 
 PROBE(SUBMIT_BIO_VOID)
@@ -112,19 +112,19 @@ int probe(void) { return QUEUE_FLAG_DISCARD; }
 PROBE(ENUM_REQ_OP)
 enum req_op probe(struct bio *bio) { enum req_op op = bio_op(bio); return op; }
 
-PROBE(BDEV_RW_PAGE)		/* synchronous devices are known by fops->rw_page */
+PROBE(BDEV_RW_PAGE)		/* marks a synchronous device */
 void *probe(const struct block_device_operations *fops) { return (void *)fops->rw_page; }
 
 PROBE(SWAPFILE_MAXIMUM_SIZE)
 unsigned long probe(void) { return swapfile_maximum_size; }
 
-PROBE(KUNIT_PARAM)		/* cases may have parameters, and be skipped */
+PROBE(KUNIT_PARAM)		/* cases can have parameters and be skipped */
 const void *probe(struct kunit *test) { return test->param_value; }
 
-PROBE(FOLIO)			/* else there are pages alone */
+PROBE(FOLIO)			/* else only pages */
 size_t probe(void) { return sizeof(struct folio); }
 
-PROBE(KUNIT_GEN_PARAMS_TEST)	/* parameter generators are given the test */
+PROBE(KUNIT_GEN_PARAMS_TEST)	/* parameter generators get the test */
 const void *probe_gen(struct kunit *test, const void *prev, char *desc);
 void probe(struct kunit_case *c) { c->generate_params = probe_gen; }
 
@@ -137,13 +137,14 @@ typeof(zswap_load(NULL)) *probe(int *ret) { return ret; }
 PROBE(HRTIMER_SETUP)		/* else hrtimer_init() */
 void probe(struct hrtimer *timer) { hrtimer_setup(timer, NULL, CLOCK_MONOTONIC, HRTIMER_MODE_REL); }
 
-PROBE(SWAP_FS_ACTIVATE)		/* file systems bring operations, else a_ops->swap_rw */
-int probe(struct swap_info_struct *si, const struct swap_ops *ops) { return swap_fs_activate(si, ops); }
+PROBE(SWAP_FS_ACTIVATE)		/* file systems pass swap_ops, else a_ops->swap_rw */
+int probe(struct swap_info_struct *si, const struct swap_ops *ops)
+{ return swap_fs_activate(si, ops); }
 
-PROBE(SWAP_WRITEOUT)		/* folios are written in a context of the caller's */
+PROBE(SWAP_WRITEOUT)		/* the caller passes an I/O context */
 int probe(struct swap_io_ctx *ctx, struct folio *folio) { return swap_writeout(ctx, folio); }
 
-PROBE(MM_SWAP_H)		/* the swap files' own header */
+PROBE(MM_SWAP_H)		/* mm/swap.h */
 #if !__has_include("swap.h")
 #error
 #endif
@@ -157,13 +158,13 @@ int probe(void) { return ZSWPOUT + ZSWPIN; }
 PROBE(ZSWPWB)
 int probe(void) { return ZSWPWB; }
 
-PROBE(VMA_START_WRITE)		/* mappings have a lock of their own */
+PROBE(VMA_START_WRITE)		/* a VMA has its own lock */
 void probe(struct vm_area_struct *vma) { vma_start_write(vma); }
 
 PROBE(READ_FOLIO)		/* else a_ops->readpage */
 void *probe(const struct address_space_operations *ops) { return (void *)ops->read_folio; }
 
-PROBE(SWAP_RW)			/* else a_ops->direct_IO writes swap, and ->readpage reads it */
+PROBE(SWAP_RW)			/* else ->direct_IO writes swap and ->readpage reads it */
 void *probe(const struct address_space_operations *ops) { return (void *)ops->swap_rw; }
 
 PROBE(KI_COMPLETE_RET2)
@@ -175,10 +176,10 @@ int probe(struct swap_info_struct *si, swp_entry_t entry) { return swap_swapcoun
 PROBE(FOLIO_ISOLATE_LRU_BOOL)	/* else 0 is success */
 typeof(folio_isolate_lru(NULL)) *probe(bool *ret) { return ret; }
 
-PROBE(VM_FAULT_WRITE)		/* a write fault says that it was one */
+PROBE(VM_FAULT_WRITE)		/* a write fault returns this flag */
 vm_fault_t probe(void) { return VM_FAULT_WRITE; }
 
-PROBE(SWAP_HIGHEST_BIT)		/* the last free slot is noted, by file systems as well */
+PROBE(SWAP_HIGHEST_BIT)		/* the last free slot is recorded, also by file systems */
 unsigned int probe(struct swap_info_struct *si) { return si->highest_bit; }
 
 PROBE(SWP_VALID)
@@ -187,10 +188,10 @@ unsigned long probe(void) { return SWP_VALID; }
 PROBE(SWPOUT_ZERO)
 int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }
 
-PROBE(DISABLE_WORK)		/* a worker can be kept from running */
+PROBE(DISABLE_WORK)		/* work can be disabled */
 bool probe(struct work_struct *work) { return disable_work_sync(work); }
 
-PROBE(SET_PTES)			/* several pages are mapped in one call */
+PROBE(SET_PTES)			/* maps several pages in one call */
 void probe(struct mm_struct *mm, pte_t *ptep, pte_t pte) { set_ptes(mm, 0, ptep, pte, 2); }
 
 PROBE(SPLIT_FOLIO)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "swap_kunit_seams.h"
 
-#if SWAP_MECHANISM_ZEROMAP	/* as long as folios have been swapped */
+#if SWAP_MECHANISM_ZEROMAP	/* since then zswap_store() and zswap_load() take folios */
 static inline bool swap_seam_zswap_store(struct folio *folio)
 {
 	unsigned int nr = folio_nr_pages(folio);
@@ -11,6 +11,7 @@ static inline bool swap_seam_zswap_store(struct folio *folio)
 	swap_seam_zswap_stored(entry, nr, stored);
 	return stored;
 }
+
 #define zswap_store swap_seam_zswap_store
 
 #if SWAP_API_ZSWAP_LOAD_ERRNO
@@ -44,6 +45,7 @@ static inline int swap_seam_frontswap_store(struct page *page)
 	swap_seam_zswap_stored(entry, 1, !ret);
 	return ret;
 }
+
 #define frontswap_store swap_seam_frontswap_store
 
 static inline int swap_seam_frontswap_load(struct page *page)
@@ -54,12 +56,12 @@ static inline int swap_seam_frontswap_load(struct page *page)
 	swap_seam_zswap_loaded(entry, !ret);
 	return ret;
 }
+
 #define frontswap_load swap_seam_frontswap_load
 #endif
 
 #include "page_io_real.c"
 
-/* Does the running task count as stalled on memory? */
 bool swap_kunit_in_memstall(void)
 {
 #ifdef CONFIG_PSI

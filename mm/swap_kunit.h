@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the fixture sees of the swap files' statics, in terms that no kernel
- * version changes, and the seams at their calls to other files.
+ * Accessors to the statics of the swap files, in terms that are the same on
+ * every kernel, and the seams at their calls to other files.
  *
- * Accessors are compiled after the real file they look into, and only read,
- * except where the comment says so. Offsets are in pages from the start of
- * the area; counts are in pages.
+ * Each accessor is compiled after the real file whose statics it uses. Offsets
+ * are slots, counted from the start of the area. Memory is counted in pages.
+ * Unless a comment says otherwise, accessors take the locks they need and can be
+ * called from any process context in which the swap code itself could be called.
  */
 #ifndef _MM_SWAP_KUNIT_H
 #define _MM_SWAP_KUNIT_H
@@ -14,14 +15,12 @@
 #include <linux/swap.h>
 
 struct folio;
-
 struct gendisk;
-
 struct mem_cgroup;
 
-/* Where a cluster can be. */
+/* The lists that a cluster can be on. */
 enum swap_list {
-	SWAP_LIST_NONE,		/* on no list */
+	SWAP_LIST_NONE,
 	SWAP_LIST_FREE,
 	SWAP_LIST_NONFULL,
 	SWAP_LIST_FRAG,
@@ -31,16 +30,16 @@ enum swap_list {
 };
 
 /**
- * struct swap_area_facts - one swap area's own book-keeping
- * @flags: SWP_*
- * @pages: usable pages
+ * struct swap_area_facts - what a swap area records about itself
+ * @flags: SWP_* flags, without SWP_VALID of older kernels
+ * @pages: usable pages: without the header and bad slots
  * @inuse: pages in use
- * @max: end of the area, header and bad slots included
+ * @max: slots, including the header and bad slots
  * @prio: priority
  * @type: index of the area
- * @available: on the list the allocator walks
- * @global_cluster: has a cluster of its own for all CPUs
- * @clusters: number of clusters, 0 where the device has none
+ * @available: on the list of areas that the allocator walks
+ * @global_cluster: has one current cluster for all CPUs
+ * @clusters: number of clusters; 0 if the device has none
  */
 struct swap_area_facts {
 	unsigned long flags;
@@ -55,10 +54,10 @@ struct swap_area_facts {
 };
 
 /**
- * struct swap_slot_facts - one slot
- * @bad: never to be allocated
- * @count: references from page tables and the like
- * @cached: a folio is in the swap cache for it
+ * struct swap_slot_facts - the state of one slot
+ * @bad: marked bad; the other members are 0 then
+ * @count: swap count: references from page tables and shmem
+ * @cached: the swap cache has a folio for it
  */
 struct swap_slot_facts {
 	bool bad;
@@ -67,10 +66,10 @@ struct swap_slot_facts {
 };
 
 /**
- * struct swap_cluster_facts - one cluster
- * @count: slots that are taken, bad ones included
- * @order: of what is allocated in it
- * @flagged: the list its own flag names
+ * struct swap_cluster_facts - the state of one cluster
+ * @count: slots in use, including bad ones
+ * @order: order of the folios allocated in it; 0 on kernels without orders
+ * @flagged: the list that its flag says it is on
  */
 struct swap_cluster_facts {
 	unsigned int count;
@@ -110,7 +109,7 @@ enum swap_fail_point {
 	SWAP_FAIL_POINTS,
 };
 
-/* What zswap counts, as debugfs shows it. */
+/* zswap's statistics, named as in debugfs. */
 enum swap_zswap_counter {
 	SWAP_ZSWAP_LIMIT_HIT,
 	SWAP_ZSWAP_WRITTEN_BACK,
@@ -120,8 +119,7 @@ enum swap_zswap_counter {
 	SWAP_ZSWAP_ALLOC_FAIL,
 	SWAP_ZSWAP_ENTRY_FAIL,
 	SWAP_ZSWAP_DECOMPRESS_FAIL,
-	SWAP_ZSWAP_INCOMPRESSIBLE,	/* in the pool now */
-	SWAP_ZSWAP_NOT_COUNTED,
+	SWAP_ZSWAP_INCOMPRESSIBLE,	/* in the pool now, not since boot */
 };
 
 /**
@@ -145,79 +143,370 @@ struct swap_seams {
 /* NULL unless a case has armed it. */
 extern const struct swap_seams *swap_seams;
 
-/* swapfile.c */
+/*
+ * swapfile.c: areas, slots and clusters
+ */
+
+/**
+ * swap_kunit_find() - find the area that swaps to a disk
+ * @disk: the disk
+ *
+ * Return: the area, or NULL if no area that is on uses the disk.
+ */
 struct swap_info_struct *swap_kunit_find(struct gendisk *disk);
-struct swap_info_struct *swap_kunit_info(int type);
+
+/**
+ * swap_kunit_type_info() - ask the kernel's own lookup for an area
+ * @type: any number
+ *
+ * Return: the area, or NULL.
+ */
 struct swap_info_struct *swap_kunit_type_info(int type);
+
+/* Number of areas that are on. */
+unsigned int swap_kunit_areas_used(void);
+
+/**
+ * swap_kunit_area() - read what an area records about itself
+ * @si: the area
+ * @facts: filled in
+ */
 void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts);
+
+/**
+ * swap_kunit_slot() - read the state of a slot
+ * @si: the area, which is on
+ * @offset: the slot
+ * @facts: filled in
+ */
 void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 		     struct swap_slot_facts *facts);
+
+/**
+ * swap_kunit_cluster() - read the state of a cluster
+ * @si: the area, which is on
+ * @cluster: number of the cluster, counted from the start of the area
+ * @facts: filled in
+ *
+ * Return: false if the area has no clusters; @facts is left alone then.
+ */
 bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
 			struct swap_cluster_facts *facts);
-unsigned int swap_kunit_lists(void);
-void swap_kunit_walk_lists(struct swap_info_struct *si,
-			   void (*visit)(void *ctx, enum swap_list list,
-					 unsigned int order, unsigned int cluster),
-			   void *ctx);
+
+/* Slots in a cluster. */
 unsigned int swap_kunit_cluster_size(void);
+
+/* Orders that the allocator knows: 1 on kernels that allocate order 0 only. */
 unsigned int swap_kunit_orders(void);
-unsigned int swap_kunit_areas_used(void);
-void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size);
-bool swap_kunit_proc_swaps_changed(int *event);
-int swap_kunit_allocations(void);
+
+/* The lists of clusters that this kernel has, as BIT()s of enum swap_list. */
+unsigned int swap_kunit_lists(void);
+
+typedef void (*swap_visit_fn)(void *ctx, enum swap_list list, unsigned int order,
+			      unsigned int cluster);
+
 /**
- * struct swap_hints - where a CPU would allocate next, by order
- * @si: the area; of kernels that have such a place for all areas at once
- * @next: the slot; 0 is none
+ * swap_kunit_walk_lists() - visit every cluster that is on a list
+ * @si: the area
+ * @visit: called for each cluster, list by list and in list order
+ * @ctx: passed to @visit
+ *
+ * A corrupt list ends the walk after as many clusters as the area has.
+ *
+ * Context: @visit runs under si->lock. It must not sleep or assert.
+ */
+void swap_kunit_walk_lists(struct swap_info_struct *si, swap_visit_fn visit, void *ctx);
+
+/**
+ * swap_kunit_allocations() - count the memory that swapfile.c holds
+ *
+ * Counts each allocation that was not yet freed, the trees of zswap and the
+ * address spaces of areas included. The swap_info_struct of an area and its
+ * reference are kept for the next area. Compare two results; one alone says
+ * nothing.
+ *
+ * Return: number of allocations.
+ */
+int swap_kunit_allocations(void);
+
+/**
+ * swap_kunit_proc_swaps() - read /proc/swaps, as open(2) and read(2) do
+ * @chunk: bytes per read
+ * @buf: filled in and NUL-terminated; empty if the file cannot be opened
+ * @size: size of @buf in bytes; what does not fit is left out
+ */
+void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size);
+
+/**
+ * swap_kunit_proc_swaps_changed() - poll /proc/swaps, as poll(2) does
+ * @event: the reader's position; updated
+ *
+ * Return: whether an area was switched on or off since @event.
+ */
+bool swap_kunit_proc_swaps_changed(int *event);
+
+/**
+ * struct swap_hints - where a CPU allocates next, by order
+ * @si: the area, on kernels with one hint for all areas
+ * @next: the slot; 0 for none
  */
 struct swap_hints {
 	struct swap_info_struct *si[10];
 	unsigned long next[10];
 };
 
-/* These act. */
+/**
+ * swap_kunit_exchange_hints() - continue as if on another CPU
+ * @si: the area
+ * @hints: the hints of that CPU; those of this CPU afterwards
+ *
+ * Does nothing on kernels without hints by order.
+ *
+ * Context: no other CPU allocates.
+ */
 void swap_kunit_exchange_hints(struct swap_info_struct *si, struct swap_hints *hints);
+
+/**
+ * swap_kunit_drain_hints() - drop the hints of all CPUs, and drain the slot cache
+ *
+ * Hints that an area has for itself are dropped with the area.
+ *
+ * Context: no other CPU allocates. May sleep.
+ */
 void swap_kunit_drain_hints(void);
+
+/**
+ * swap_kunit_start_at() - set where a new area is searched first
+ * @si: the area, just switched on
+ * @offset: the slot
+ *
+ * For kernels that start at a random slot, to level wear. Others start where they do.
+ */
 void swap_kunit_start_at(struct swap_info_struct *si, unsigned long offset);
+
+/**
+ * swap_kunit_alloc_slot() - allocate one slot of this area
+ * @si: the area, which need not be on the list of available areas
+ * @folio: locked; the slot is for it
+ *
+ * Where the allocator works without folios, the slot is freed again at once.
+ * Otherwise it is freed with @folio.
+ *
+ * Return: the slot, or 0 if there is none.
+ */
 unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *folio);
-void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force);
-void swap_kunit_set_writeok(struct swap_info_struct *si, bool on);
-void swap_kunit_flush_work(struct swap_info_struct *si);
-void swap_kunit_hold_work(struct swap_info_struct *si, bool hold);
-void swap_kunit_run_discards(struct swap_info_struct *si);
-void swap_kunit_zero_lists(struct swap_info_struct *si);
-unsigned long swap_kunit_users(struct swap_info_struct *si);
+
+/**
+ * swap_kunit_set_bad() - mark a slot as bad
+ * @si: the area
+ * @offset: the slot, which nobody uses
+ *
+ * Repairs what a kernel bug broke, so that later checks do not report it again.
+ */
 void swap_kunit_set_bad(struct swap_info_struct *si, unsigned long offset);
+
+/**
+ * swap_kunit_set_writeok() - set or clear SWP_WRITEOK
+ * @si: the area
+ * @on: true to set it
+ */
+void swap_kunit_set_writeok(struct swap_info_struct *si, bool on);
+
+/**
+ * swap_kunit_reclaim_full() - run the reclaim of full clusters
+ * @si: the area
+ * @force: all of them, as the worker does; otherwise one, as an allocation does
+ *
+ * Does nothing on kernels without that reclaim.
+ */
+void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force);
+
+/**
+ * swap_kunit_zero_lists() - clear the list heads, as in an area never used before
+ * @si: the area; if it uses its lists, it is broken afterwards
+ */
+void swap_kunit_zero_lists(struct swap_info_struct *si);
+
+/**
+ * swap_kunit_flush_work() - wait for the area's discard and reclaim work
+ * @si: the area
+ *
+ * Context: may sleep.
+ */
+void swap_kunit_flush_work(struct swap_info_struct *si);
+
+/**
+ * swap_kunit_hold_work() - keep the area's work from running
+ * @si: the area
+ * @hold: true to hold it; false to let it run again, discards due included
+ *
+ * Does nothing on kernels that cannot disable work.
+ *
+ * Context: may sleep.
+ */
+void swap_kunit_hold_work(struct swap_info_struct *si, bool hold);
+
+/**
+ * swap_kunit_run_discards() - do the discard worker's job in the caller's context
+ * @si: the area
+ *
+ * Context: may sleep.
+ */
+void swap_kunit_run_discards(struct swap_info_struct *si);
+
+/*
+ * The reference count of an area, on kernels that have one
+ */
+
+/**
+ * swap_kunit_users() - count the users that pin an area
+ * @si: the area, which is on
+ *
+ * Context: may sleep.
+ *
+ * Return: number of users, without the area's own reference.
+ */
+unsigned long swap_kunit_users(struct swap_info_struct *si);
+
+/* Whether swapoff has begun: no new user can pin the area. */
 bool swap_kunit_users_dead(struct swap_info_struct *si);
+
+/**
+ * swap_kunit_kill_users() - let no new user pin the area, as swapoff does
+ * @si: the area, which has no users; undo it with swap_kunit_revive_users()
+ *
+ * Context: may sleep.
+ */
 void swap_kunit_kill_users(struct swap_info_struct *si);
 void swap_kunit_revive_users(struct swap_info_struct *si);
 
-/* swap_slots.c, where the kernel has it */
+/*
+ * swap_slots.c, where the kernel has it
+ */
+
+/**
+ * swap_kunit_disable_slot_cache() - free all slots in the slot cache, and disable it
+ *
+ * swapon enables it again.
+ *
+ * Context: may sleep.
+ */
 void swap_kunit_disable_slot_cache(void);
 
-/* swap_state.c */
+/*
+ * swap_state.c: readahead and the swap cache
+ */
+
+/**
+ * swap_kunit_reset_readahead() - put cluster readahead into a fixed state
+ *
+ * The state is: no hits, a last window of 1 page, a last fault at 0x7fff0000.
+ * page_cluster is left as it is.
+ */
 void swap_kunit_reset_readahead(void);
-void swap_kunit_show_cache_info(void);
-void *swap_kunit_shadow(swp_entry_t entry);
-struct folio *swap_kunit_cache_alloc(swp_entry_t entry, unsigned long orders);
-struct folio *swap_kunit_cache_alloc_order(swp_entry_t entry, unsigned int order);
-bool swap_kunit_cache_has(swp_entry_t entry);
+
+/* The window is 1 << @order pages at most. */
 void swap_kunit_set_page_cluster(int order);
+
+/* Hits of cluster readahead since its last window. */
 int swap_kunit_readahead_hits(void);
 void swap_kunit_set_readahead_hits(int hits);
+
+/**
+ * swap_kunit_cluster_window() - ask swapin_nr_pages() for a window
+ * @offset: the slot that the fault is for
+ *
+ * Uses up the hits and advances the state, as a fault does.
+ *
+ * Return: the window in pages.
+ */
 unsigned int swap_kunit_cluster_window(unsigned long offset);
+
+/**
+ * swap_kunit_vma_window() - ask VMA readahead for a window
+ * @vma: the mapping; its readahead state advances, as in a fault
+ * @addr: the faulting address
+ * @start: set to the start of the window, if it is larger than 1 page
+ * @end: set to the end of the window, likewise
+ *
+ * Context: may sleep: older kernels need the page table.
+ *
+ * Return: the window in pages; 0 if there is no memory for a page table.
+ */
 unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long addr,
 				   unsigned long *start, unsigned long *end);
+
+/**
+ * swap_kunit_set_vma_history() - set the readahead state of a mapping
+ * @vma: the mapping
+ * @addr: address of the last fault
+ * @window: window of the last fault, in pages
+ * @hits: readahead hits since then
+ *
+ * All 0 stands for a mapping without a fault.
+ */
 void swap_kunit_set_vma_history(struct vm_area_struct *vma, unsigned long addr,
 				unsigned int window, unsigned int hits);
+
+/* Readahead hits of a mapping since its last fault. */
 unsigned int swap_kunit_vma_hits(struct vm_area_struct *vma);
+
+/* Set vma_ra_enabled, and ask whether VMA readahead is used. */
 void swap_kunit_set_vma_readahead(bool on);
 bool swap_kunit_use_vma_readahead(void);
 
-/* page_io.c */
+/**
+ * swap_kunit_shadow() - look up the shadow of a slot in the swap cache
+ * @entry: the slot
+ *
+ * Return: the shadow, or NULL.
+ */
+void *swap_kunit_shadow(swp_entry_t entry);
+
+/**
+ * swap_kunit_cache_alloc() - allocate a folio in the swap cache, to read into
+ * @entry: a slot that it must cover
+ * @orders: mask of the orders it may have; the largest is tried first
+ *
+ * Return: the locked folio, or an ERR_PTR(): -EOPNOTSUPP on kernels without such
+ * a function.
+ */
+struct folio *swap_kunit_cache_alloc(swp_entry_t entry, unsigned long orders);
+
+/**
+ * swap_kunit_cache_alloc_order() - the same for one order, also without THP
+ * @entry: a slot that it must cover
+ * @order: its order
+ *
+ * Return: as for swap_kunit_cache_alloc().
+ */
+struct folio *swap_kunit_cache_alloc_order(swp_entry_t entry, unsigned int order);
+
+/* Ask swap_cache_has_folio(), as userfaultfd does; false on kernels without it. */
+bool swap_kunit_cache_has(swp_entry_t entry);
+
+/* Print the swap cache's line of show_mem(). */
+void swap_kunit_show_cache_info(void);
+
+/*
+ * page_io.c
+ */
+
+/* Whether the current task counts as stalled on memory; false without PSI. */
 bool swap_kunit_in_memstall(void);
 
-/* zswap.c */
+/*
+ * zswap.c
+ */
+
+/**
+ * swap_kunit_set_zswap() - enable or disable zswap
+ * @on: true to enable it
+ *
+ * Only sets the flag: the test configuration sets zswap up at boot.
+ *
+ * Return: whether it was enabled; false without CONFIG_ZSWAP.
+ */
 #ifdef CONFIG_ZSWAP
 bool swap_kunit_set_zswap(bool on);
 #else
@@ -226,22 +515,103 @@ static inline bool swap_kunit_set_zswap(bool on)
 	return false;
 }
 #endif
+
+/* Pages stored in zswap. */
 unsigned long swap_kunit_zswap_stored(void);
-void swap_kunit_zswap_limit(unsigned int percent);
-unsigned long swap_kunit_zswap_write_back(unsigned long nr);
-void swap_kunit_zswap_settle(void);
-void swap_kunit_zswap_forget(bool forget);
-bool swap_kunit_zswap_has(swp_entry_t swpentry);
-bool swap_kunit_zswap_corrupt(swp_entry_t swpentry);
-u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter);
+
+/* Pages of memory that the pools take. */
 unsigned long swap_kunit_zswap_pool_pages(void);
+
+/* Number of pools: the current one, and older ones that still hold pages. */
 unsigned int swap_kunit_zswap_pools(void);
+
+/* Whether zswap has been set up. */
 bool swap_kunit_zswap_ready(void);
-/* Where zswap has a shrinker; no cgroup is the one at the root. */
-long swap_kunit_disk_swapins(struct mem_cgroup *memcg);
+
+/* Whether zswap has an entry for a slot. */
+bool swap_kunit_zswap_has(swp_entry_t swpentry);
+
+/* One of zswap's statistics since boot; 0 if this kernel does not count it. */
+u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter);
+
+/**
+ * swap_kunit_zswap_limit() - set max_pool_percent
+ * @percent: of all memory; 0 lets nothing in
+ *
+ * Also clears the flag that the pool has been full.
+ */
+void swap_kunit_zswap_limit(unsigned int percent);
+
+/**
+ * swap_kunit_zswap_settle() - wait for the work that shrinks a full pool
+ *
+ * Context: may sleep.
+ */
+void swap_kunit_zswap_settle(void);
+
+/**
+ * swap_kunit_zswap_forget() - make the kernel believe that zswap was never enabled
+ * @forget: true; false restores the truth
+ *
+ * Context: may sleep; the pool is empty.
+ */
+void swap_kunit_zswap_forget(bool forget);
+
+/**
+ * swap_kunit_zswap_corrupt() - overwrite the compressed page of a slot
+ * @swpentry: the slot
+ *
+ * Return: false if zswap has no compressed page for it.
+ */
+bool swap_kunit_zswap_corrupt(swp_entry_t swpentry);
+
+/**
+ * swap_kunit_zswap_write_back() - write old pages of no cgroup back to the disk
+ * @nr: number of pages to look at, oldest first
+ *
+ * A page is skipped if it is new since it was last looked at.
+ *
+ * Context: may sleep.
+ *
+ * Return: number of pages written.
+ */
+unsigned long swap_kunit_zswap_write_back(unsigned long nr);
+
+/*
+ * zswap's shrinker, on kernels that have one; a NULL cgroup is the root
+ */
+
+/**
+ * swap_kunit_zswap_write_back_of() - write old pages of a cgroup back to the disk
+ * @memcg: the cgroup
+ * @nr: number of pages to look at, oldest first
+ *
+ * Return: as for swap_kunit_zswap_write_back().
+ */
 unsigned long swap_kunit_zswap_write_back_of(struct mem_cgroup *memcg, unsigned long nr);
+
+/* Swap-ins of a cgroup from the disk that the shrinker has not yet made up for. */
+long swap_kunit_disk_swapins(struct mem_cgroup *memcg);
+
+/**
+ * swap_kunit_zswap_shrinkable() - ask the shrinker how much it may write back
+ * @memcg: the cgroup
+ * @gfp: flags of the allocation that needs memory
+ *
+ * Return: number of pages.
+ */
 unsigned long swap_kunit_zswap_shrinkable(struct mem_cgroup *memcg, gfp_t gfp);
+
+/**
+ * swap_kunit_zswap_shrink() - run the shrinker
+ * @memcg: the cgroup
+ * @nr: number of pages to look at
+ *
+ * Return: number of pages that it reports to reclaim, or SHRINK_STOP.
+ */
 unsigned long swap_kunit_zswap_shrink(struct mem_cgroup *memcg, unsigned long nr);
+
+/* Whether @memcg is the cgroup at which the shrinking of a full pool last stopped. */
 bool swap_kunit_zswap_shrinks_next(struct mem_cgroup *memcg);
 
 #endif /* _MM_SWAP_KUNIT_H */

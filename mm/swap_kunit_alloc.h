@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Seams at the allocations of swapfile.c: each can be made to fail, and what
- * is allocated and not yet freed is counted. Included last before the real
- * file; they pass straight through unless a case has armed them.
+ * Seams at the allocations of swapfile.c. A case can make each of them fail, and
+ * those that are not yet freed are counted. Include this last, just before the
+ * real file.
  */
 #ifndef _MM_SWAP_KUNIT_ALLOC_H
 #define _MM_SWAP_KUNIT_ALLOC_H
 
-#if __has_include(<linux/swap_cgroup.h>)
+#if __has_include("linux/swap_cgroup.h")
 #include <linux/swap_cgroup.h>
 #endif
 #include <linux/percpu.h>
@@ -51,7 +51,7 @@ static inline __maybe_unused void swap_seam_##name(const void *mem)		\
 	name(mem);								\
 }
 
-/* Tables of the swap code's own: of a cluster, of counts too large for a slot. */
+/* The table of a cluster, and of counts too large for a slot. */
 static inline bool swap_seam_fail_table(void)
 {
 	return swap_seam_fail(SWAP_FAIL_TABLE) || swap_seam_fail(SWAP_FAIL_ALLOC);
@@ -147,7 +147,7 @@ static inline __maybe_unused void swap_seam_ref_exit(struct percpu_ref *ref)
 	swap_seam_ref_init(ref, release, flags, gfp)
 #define percpu_ref_exit(ref)		swap_seam_ref_exit(ref)
 
-/* What other files of swap allocate for an area. */
+/* Allocations for an area in other files. */
 #define zswap_swapon(type, nr) \
 	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_seam_began(zswap_swapon(type, nr)))
 #define zswap_swapoff(type) do {						\
@@ -157,7 +157,8 @@ static inline __maybe_unused void swap_seam_ref_exit(struct percpu_ref *ref)
 #define swap_cgroup_swapon(type, nr) \
 	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_cgroup_swapon(type, nr))
 #define init_swap_address_space(type, nr) \
-	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_seam_began(init_swap_address_space(type, nr)))
+	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : \
+	 swap_seam_began(init_swap_address_space(type, nr)))
 #define exit_swap_address_space(type) do {					\
 	atomic_dec(&swap_seam_live);						\
 	exit_swap_address_space(type);						\

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Folios for kernels that have pages alone: the few calls the fixture makes.
- * A folio is its head page, as it is where the kernel has them.
+ * The folio calls of the fixture, for kernels that only have pages. A folio is
+ * its head page, as in kernels that have folios.
  */
 #ifndef _MM_SWAP_KUNIT_FOLIO_H
 #define _MM_SWAP_KUNIT_FOLIO_H
@@ -37,40 +37,41 @@ static inline struct folio *filemap_get_folio(struct address_space *mapping, pgo
 	return (struct folio *)find_get_page(mapping, index);
 }
 
-#define SWAP_FOLIO_CALL(ret, name, call)			\
-static inline ret name(struct folio *folio)			\
+#define SWAP_FOLIO_CALL(ret_t, name, call)			\
+static inline ret_t folio_##name(struct folio *folio)		\
 {								\
 	return call(&folio->page);				\
 }
 
-SWAP_FOLIO_CALL(void, folio_get, get_page)
-SWAP_FOLIO_CALL(void, folio_put, put_page)
-SWAP_FOLIO_CALL(void, folio_lock, lock_page)
-SWAP_FOLIO_CALL(void, folio_unlock, unlock_page)
-SWAP_FOLIO_CALL(int, folio_trylock, trylock_page)
-SWAP_FOLIO_CALL(void, folio_wait_writeback, wait_on_page_writeback)
-SWAP_FOLIO_CALL(void, folio_wait_locked, wait_on_page_locked)
-SWAP_FOLIO_CALL(int, folio_mark_dirty, set_page_dirty)
-SWAP_FOLIO_CALL(void, folio_mark_uptodate, SetPageUptodate)
-SWAP_FOLIO_CALL(void, folio_clear_dirty, ClearPageDirty)
-SWAP_FOLIO_CALL(bool, folio_clear_dirty_for_io, clear_page_dirty_for_io)
-SWAP_FOLIO_CALL(bool, folio_test_dirty, PageDirty)
-SWAP_FOLIO_CALL(bool, folio_test_large, PageCompound)
-SWAP_FOLIO_CALL(bool, folio_test_locked, PageLocked)
-SWAP_FOLIO_CALL(bool, folio_test_lru, PageLRU)
-SWAP_FOLIO_CALL(bool, folio_test_readahead, PageReadahead)
-SWAP_FOLIO_CALL(void, folio_set_readahead, SetPageReadahead)
-SWAP_FOLIO_CALL(bool, folio_test_swapcache, PageSwapCache)
-SWAP_FOLIO_CALL(bool, folio_test_uptodate, PageUptodate)
-SWAP_FOLIO_CALL(bool, folio_test_writeback, PageWriteback)
-SWAP_FOLIO_CALL(bool, folio_test_workingset, PageWorkingset)
-SWAP_FOLIO_CALL(void, folio_set_workingset, SetPageWorkingset)
-SWAP_FOLIO_CALL(void, __folio_set_locked, __SetPageLocked)
-SWAP_FOLIO_CALL(void, __folio_set_swapbacked, __SetPageSwapBacked)
-SWAP_FOLIO_CALL(void, folio_add_lru, lru_cache_add)
-SWAP_FOLIO_CALL(int, folio_free_swap, try_to_free_swap)
-SWAP_FOLIO_CALL(void, folio_putback_lru, putback_lru_page)
+SWAP_FOLIO_CALL(void, get, get_page)
+SWAP_FOLIO_CALL(void, put, put_page)
+SWAP_FOLIO_CALL(void, lock, lock_page)
+SWAP_FOLIO_CALL(void, unlock, unlock_page)
+SWAP_FOLIO_CALL(int, trylock, trylock_page)
+SWAP_FOLIO_CALL(void, wait_writeback, wait_on_page_writeback)
+SWAP_FOLIO_CALL(void, wait_locked, wait_on_page_locked)
+SWAP_FOLIO_CALL(int, mark_dirty, set_page_dirty)
+SWAP_FOLIO_CALL(void, mark_uptodate, SetPageUptodate)
+SWAP_FOLIO_CALL(void, clear_dirty, ClearPageDirty)
+SWAP_FOLIO_CALL(bool, clear_dirty_for_io, clear_page_dirty_for_io)
+SWAP_FOLIO_CALL(bool, test_dirty, PageDirty)
+SWAP_FOLIO_CALL(bool, test_large, PageCompound)
+SWAP_FOLIO_CALL(bool, test_locked, PageLocked)
+SWAP_FOLIO_CALL(bool, test_lru, PageLRU)
+SWAP_FOLIO_CALL(bool, test_readahead, PageReadahead)
+SWAP_FOLIO_CALL(void, set_readahead, SetPageReadahead)
+SWAP_FOLIO_CALL(bool, test_swapcache, PageSwapCache)
+SWAP_FOLIO_CALL(bool, test_uptodate, PageUptodate)
+SWAP_FOLIO_CALL(bool, test_writeback, PageWriteback)
+SWAP_FOLIO_CALL(bool, test_workingset, PageWorkingset)
+SWAP_FOLIO_CALL(void, set_workingset, SetPageWorkingset)
+SWAP_FOLIO_CALL(void, add_lru, lru_cache_add)
+SWAP_FOLIO_CALL(int, free_swap, try_to_free_swap)
+SWAP_FOLIO_CALL(void, putback_lru, putback_lru_page)
 #undef SWAP_FOLIO_CALL
+
+#define __folio_set_locked(folio)	__set_bit(PG_locked, &(folio)->page.flags)
+#define __folio_set_swapbacked(folio)	__set_bit(PG_swapbacked, &(folio)->page.flags)
 
 static inline bool folio_isolate_lru(struct folio *folio)
 {

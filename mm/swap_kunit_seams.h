@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Seams: calls of a swap file to another file, seen as they pass. Included
- * before the real file. Each passes straight through unless a case has armed
- * swap_seams; none replaces anything of the file's own.
+ * Seams: calls of a swap file to another file, which a case can watch or make
+ * fail. Include this before the real file. A seam passes its call through unless
+ * a case has armed swap_seams. None replaces logic of the swap file itself.
  */
 #ifndef _MM_SWAP_KUNIT_SEAMS_H
 #define _MM_SWAP_KUNIT_SEAMS_H
@@ -10,10 +10,10 @@
 #include <linux/mm.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
-#if __has_include(<linux/zswap.h>)
+#if __has_include("linux/zswap.h")
 #include <linux/zswap.h>
 #endif
-#if __has_include(<linux/frontswap.h>)
+#if __has_include("linux/frontswap.h")
 #include <linux/frontswap.h>
 #endif
 #include <linux/memcontrol.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Seams at what zswap.c asks of others to store a page or to make a pool: each
- * can be made to fail. Included last before the real file; they pass straight
- * through unless a case has armed them.
+ * Seams at the calls with which zswap.c stores a page or creates a pool. A case
+ * can make each of them fail. Include this last, just before the real file.
  */
 #ifndef _MM_SWAP_KUNIT_ZSWAP_H
 #define _MM_SWAP_KUNIT_ZSWAP_H
@@ -18,15 +17,15 @@
 #include <linux/vmalloc.h>
 #include <linux/xarray.h>
 #include <linux/zsmalloc.h>
-#if __has_include(<linux/zpool.h>)
+#if __has_include("linux/zpool.h")
 #include <linux/zpool.h>
 #endif
 #include "swap_kunit_seams.h"
 
 #define SWAP_SEAM_ZSWAP_ALLOC(name, step, proto, args)				\
-static inline __maybe_unused void *swap_seam_zswap_##name proto		\
+static inline __maybe_unused void *swap_seam_zswap_##name proto			\
 {										\
-	return swap_seam_fail(step) ? NULL : name args;			\
+	return swap_seam_fail(step) ? NULL : name args;				\
 }
 
 SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc_node, SWAP_FAIL_ZSWAP_ENTRY,
@@ -71,7 +70,7 @@ static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, 
 	((typeof(type) __percpu *)swap_seam_zswap_percpu(sizeof(type), __alignof__(type), gfp))
 #define alloc_percpu(type)	alloc_percpu_gfp(type, GFP_KERNEL)
 
-/* A step that gives an error, or what stands for one. */
+/* A step that fails gives @failed, in which __err is the error. */
 #define SWAP_SEAM_ZSWAP_STEP(step, failed, call)				\
 ({										\
 	int __err = swap_seam_fail(step);					\

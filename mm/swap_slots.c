@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "swap_kunit_seams.h"
 
-/* Who gives out slots, seen as it returns: swap_state.c and shmem.c call it. */
+/* Allocations are seen as they return to swap_state.c or shmem.c. */
 #if SWAP_API_FOLIO_ALLOC_SWAP_ENTRY
 swp_entry_t swap_seam_folio_alloc_swap(struct folio *folio);
 #define folio_alloc_swap swap_seam_folio_alloc_swap
@@ -30,11 +30,6 @@ swp_entry_t get_swap_page(struct page *page)
 }
 #endif
 
-/**
- * swap_kunit_disable_slot_cache() - give all cached slots back, cache no more
- *
- * swapon switches the cache on again. Context: may sleep.
- */
 void swap_kunit_disable_slot_cache(void)
 {
 	disable_swap_slots_cache_lock();

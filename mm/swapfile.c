@@ -3,11 +3,12 @@
 #include "swap_kunit_seams.h"
 
 #if SWAP_API_FOLIO_ALLOC_SWAP
-#define __swap_cache_add_folio(ci, folio, entry) do {			\
-	swp_entry_t __entry = (entry);					\
+#define __swap_cache_add_folio(ci, f, e) do {				\
+	struct folio *__folio = (f);					\
+	swp_entry_t __entry = (e);					\
 									\
-	__swap_cache_add_folio(ci, folio, __entry);			\
-	swap_seam_allocated(__entry, folio_nr_pages(folio));		\
+	__swap_cache_add_folio(ci, __folio, __entry);			\
+	swap_seam_allocated(__entry, folio_nr_pages(__folio));		\
 } while (0)
 #endif
 
@@ -18,13 +19,6 @@
 
 const struct swap_seams *swap_seams;
 
-/**
- * swap_kunit_allocations() - what swapfile.c has allocated and not yet freed
- *
- * One for each piece of memory, for zswap's trees and the address spaces of an
- * area, and for the swap_info_struct and its reference, which stay for the
- * next area. Return: their number, by which to compare.
- */
 int swap_kunit_allocations(void)
 {
 	return atomic_read(&swap_seam_live);
@@ -37,30 +31,17 @@ unsigned int swap_kunit_cluster_size(void)
 
 unsigned int swap_kunit_orders(void)
 {
-#if SWAP_API_SWAP_NR_ORDERS
+#ifdef SWAP_NR_ORDERS
 	return SWAP_NR_ORDERS;
 #else
 	return 1;
 #endif
 }
 
-/**
- * swap_kunit_info() - the area of this index
- * @type: its index
- *
- * Return: the area, or NULL where none was ever made.
- */
-struct swap_info_struct *swap_kunit_info(int type)
-{
-	return type < nr_swapfiles ? swap_info[type] : NULL;
-}
+/* Every area that was ever on. */
+#define for_each_swap_info(si, type) \
+	for ((type) = 0; (type) < nr_swapfiles && ((si) = swap_info[type]); (type)++)
 
-/**
- * swap_kunit_type_info() - what the kernel itself takes for the area of this index
- * @type: any number
- *
- * Return: the area, or NULL.
- */
 struct swap_info_struct *swap_kunit_type_info(int type)
 {
 #if SWAP_API_SWAP_TYPE_TO_INFO
@@ -70,19 +51,13 @@ struct swap_info_struct *swap_kunit_type_info(int type)
 #endif
 }
 
-/**
- * swap_kunit_find() - the area that swaps to this disk
- * @disk: the disk
- *
- * Return: the area, or NULL where the disk is not in use for swap.
- */
 struct swap_info_struct *swap_kunit_find(struct gendisk *disk)
 {
 	struct swap_info_struct *si, *found = NULL;
 	int type;
 
 	spin_lock(&swap_lock);
-	for (type = 0; (si = swap_kunit_info(type)); type++)
+	for_each_swap_info(si, type)
 		if ((si->flags & SWP_USED) && si->swap_file && si->bdev &&
 		    si->bdev->bd_disk == disk)
 			found = si;
@@ -97,23 +72,18 @@ unsigned int swap_kunit_areas_used(void)
 	int type;
 
 	spin_lock(&swap_lock);
-	for (type = 0; (si = swap_kunit_info(type)); type++)
+	for_each_swap_info(si, type)
 		used += !!(si->flags & SWP_USED);
 	spin_unlock(&swap_lock);
 	return used;
 }
 
-/**
- * swap_kunit_area() - an area's own book-keeping
- * @si: the area
- * @facts: filled in
- */
 void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts)
 {
 	memset(facts, 0, sizeof(*facts));
 	facts->flags = si->flags;
 #if SWAP_API_SWP_VALID
-	facts->flags &= ~SWP_VALID;	/* what others have in a reference */
+	facts->flags &= ~SWP_VALID;	/* a reference count in newer kernels */
 #endif
 	facts->pages = si->pages;
 	facts->max = si->max;
@@ -155,11 +125,6 @@ void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 	spin_unlock(&ci->lock);
 }
 
-/**
- * swap_kunit_set_bad() - mark a slot bad again that the kernel forgot to be bad
- * @si: the area
- * @offset: the slot, which nobody uses
- */
 void swap_kunit_set_bad(struct swap_info_struct *si, unsigned long offset)
 {
 	struct swap_cluster_info *ci = &si->cluster_info[offset / SWAPFILE_CLUSTER];
@@ -174,12 +139,6 @@ void swap_kunit_set_bad(struct swap_info_struct *si, unsigned long offset)
 	WRITE_ONCE(si->swap_map[offset], SWAP_MAP_BAD);
 }
 
-/**
- * swap_kunit_slot() - what an area says of one of its slots
- * @si: the area
- * @offset: the slot
- * @facts: filled in
- */
 void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 		     struct swap_slot_facts *facts)
 {
@@ -202,7 +161,6 @@ void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 }
 #endif
 
-/* The lists of clusters this kernel has, as BIT()s of enum swap_list. */
 unsigned int swap_kunit_lists(void)
 {
 	unsigned int lists = 0;
@@ -238,14 +196,12 @@ static enum swap_list swap_kunit_list_of(const struct swap_cluster_info *ci)
 
 static void swap_kunit_walk_list(struct swap_info_struct *si, struct list_head *head,
 				 enum swap_list list, unsigned int order,
-				 void (*visit)(void *ctx, enum swap_list list,
-					       unsigned int order, unsigned int cluster),
-				 void *ctx)
+				 swap_visit_fn visit, void *ctx)
 {
 	struct swap_cluster_info *ci;
 	unsigned int left = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER) + 1;
 
-	/* Bounded: a list that lost its head would go round for ever. */
+	/* Bounded: a list that lost its head has no end. */
 	list_for_each_entry(ci, head, list) {
 		if (!left--)
 			break;
@@ -253,16 +209,7 @@ static void swap_kunit_walk_list(struct swap_info_struct *si, struct list_head *
 	}
 }
 
-/**
- * swap_kunit_walk_lists() - every cluster on a list, list by list, in list order
- * @si: the area
- * @visit: called for each cluster, under si->lock
- * @ctx: handed to @visit
- */
-void swap_kunit_walk_lists(struct swap_info_struct *si,
-			   void (*visit)(void *ctx, enum swap_list list,
-					 unsigned int order, unsigned int cluster),
-			   void *ctx)
+void swap_kunit_walk_lists(struct swap_info_struct *si, swap_visit_fn visit, void *ctx)
 {
 	unsigned int order;
 
@@ -281,14 +228,6 @@ void swap_kunit_walk_lists(struct swap_info_struct *si,
 	spin_unlock(&si->lock);
 }
 
-/**
- * swap_kunit_cluster() - what an area says of one of its clusters
- * @si: the area
- * @cluster: counted from the start of the area
- * @facts: filled in
- *
- * Return: false where the area has no clusters.
- */
 bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
 			struct swap_cluster_facts *facts)
 {
@@ -305,11 +244,6 @@ bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
 	return true;
 }
 
-/**
- * swap_kunit_reclaim_full() - run the reclaim of full clusters
- * @si: the area
- * @force: all of them, as the worker does, else one, as an allocation does
- */
 void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
 {
 #if !SWAP_API_SWAP_TABLE
@@ -321,16 +255,6 @@ void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
 #endif
 }
 
-/**
- * swap_kunit_alloc_slot() - one slot from this area, past the choice of areas
- * @si: the area
- * @folio: what it is for, locked
- *
- * For the allocator's own answer where no list of areas leads to the area. The
- * slot goes with @folio, or at once where the allocator knows no folios.
- *
- * Return: the slot's offset; 0 where there is none.
- */
 unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *folio)
 {
 	unsigned long offset;
@@ -353,10 +277,6 @@ unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *f
 	return offset;
 }
 
-/**
- * swap_kunit_zero_lists() - the list heads as in an area never made
- * @si: the area, which is lost where it uses them
- */
 void swap_kunit_zero_lists(struct swap_info_struct *si)
 {
 	memset(&si->free_clusters, 0, sizeof(si->free_clusters));
@@ -365,12 +285,9 @@ void swap_kunit_zero_lists(struct swap_info_struct *si)
 	memset(si->nonfull_clusters, 0, sizeof(si->nonfull_clusters));
 	memset(si->frag_clusters, 0, sizeof(si->frag_clusters));
 }
-#else /* free clusters, and those to be discarded; nothing to reclaim */
+#else /* lists of free clusters and of clusters to discard only; nothing to reclaim */
 static void swap_kunit_walk_list(struct swap_info_struct *si, struct swap_cluster_list *head,
-				 enum swap_list list,
-				 void (*visit)(void *ctx, enum swap_list list,
-					       unsigned int order, unsigned int cluster),
-				 void *ctx)
+				 enum swap_list list, swap_visit_fn visit, void *ctx)
 {
 	unsigned int left = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER);
 	struct swap_cluster_info *ci = &head->head;
@@ -383,10 +300,7 @@ static void swap_kunit_walk_list(struct swap_info_struct *si, struct swap_cluste
 	} while (ci != si->cluster_info + cluster_next(&head->tail) && left--);
 }
 
-void swap_kunit_walk_lists(struct swap_info_struct *si,
-			   void (*visit)(void *ctx, enum swap_list list,
-					 unsigned int order, unsigned int cluster),
-			   void *ctx)
+void swap_kunit_walk_lists(struct swap_info_struct *si, swap_visit_fn visit, void *ctx)
 {
 	if (!si->cluster_info)
 		return;
@@ -440,13 +354,6 @@ void swap_kunit_flush_work(struct swap_info_struct *si)
 #endif
 }
 
-/**
- * swap_kunit_hold_work() - keep the area's workers from running
- * @si: the area
- * @hold: from here on; false lets them go, for what is to be discarded
- *
- * Where the kernel cannot hold workers they run as ever. Context: sleeps.
- */
 void swap_kunit_hold_work(struct swap_info_struct *si, bool hold)
 {
 #if SWAP_API_DISABLE_WORK && SWAP_API_SWAP_CLUSTER_LISTS
@@ -461,35 +368,29 @@ void swap_kunit_hold_work(struct swap_info_struct *si, bool hold)
 #endif
 }
 
-/* What the discard worker does, done by the caller. */
 void swap_kunit_run_discards(struct swap_info_struct *si)
 {
 	swap_discard_work(&si->discard_work);
 }
 
-/**
- * swap_kunit_drain_hints() - forget where each CPU would allocate next
- *
- * Context: process, no case running on another CPU. May sleep.
- */
 void swap_kunit_drain_hints(void)
 {
 #if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA && SWAP_API_SWAP_CLUSTER_LISTS
 	struct swap_info_struct *si;
 	int type, cpu;
 
-	for (type = 0; (si = swap_kunit_info(type)); type++)
+	for_each_swap_info(si, type)
 		for_each_possible_cpu(cpu)
 			if (si->percpu_cluster)
 				memset(per_cpu_ptr(si->percpu_cluster, cpu)->next, 0,
 				       sizeof(si->percpu_cluster->next));
 #elif SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
-	/* The hints are the area's: they come and go with it. */
+	/* An area's hints go with the area. */
 #else
 	struct swap_info_struct *si;
 	int type;
 
-	for (type = 0; (si = swap_kunit_info(type)); type++)
+	for_each_swap_info(si, type)
 		flush_percpu_swap_cluster(si);
 #endif
 #if SWAP_MECHANISM_SLOT_CACHE
@@ -497,20 +398,13 @@ void swap_kunit_drain_hints(void)
 #endif
 }
 
-/**
- * swap_kunit_exchange_hints() - go on as if on another CPU
- * @si: the area
- * @hints: that CPU's, where it would allocate next; this one's afterwards
- *
- * Context: process, no case running on another CPU.
- */
 void swap_kunit_exchange_hints(struct swap_info_struct *si, struct swap_hints *hints)
 {
 #if SWAP_API_SWAP_CLUSTER_LISTS
 	unsigned int order;
 
 	preempt_disable();
-	for (order = 0; order < min(swap_kunit_orders(), 10U); order++) {
+	for (order = 0; order < SWAP_NR_ORDERS && order < ARRAY_SIZE(hints->next); order++) {
 #if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
 		unsigned int *next = &this_cpu_ptr(si->percpu_cluster)->next[order];
 #else
@@ -524,13 +418,6 @@ void swap_kunit_exchange_hints(struct swap_info_struct *si, struct swap_hints *h
 #endif
 }
 
-/**
- * swap_kunit_start_at() - where the search for a slot begins in a new area
- * @si: the area, just switched on
- * @offset: from here on
- *
- * Where the kernel would begin at random, to level wear.
- */
 void swap_kunit_start_at(struct swap_info_struct *si, unsigned long offset)
 {
 #if SWAP_API_SWAP_CLUSTER_NEXT_CPU
@@ -560,12 +447,6 @@ bool swap_kunit_users_dead(struct swap_info_struct *si)
 	return percpu_ref_is_dying(&si->users);
 }
 
-/**
- * swap_kunit_kill_users() - let nobody pin the area any more, as swapoff does
- * @si: the area
- *
- * To be undone by swap_kunit_revive_users() before swapoff.
- */
 void swap_kunit_kill_users(struct swap_info_struct *si)
 {
 	percpu_ref_kill(&si->users);
@@ -573,18 +454,12 @@ void swap_kunit_kill_users(struct swap_info_struct *si)
 	wait_for_completion(&si->comp);
 }
 
-/**
- * swap_kunit_users() - who pins the area at the moment
- * @si: the area, switched on
- *
- * Context: sleeps. Return: their number.
- */
 unsigned long swap_kunit_users(struct swap_info_struct *si)
 {
 	unsigned long users;
 
 	percpu_ref_switch_to_atomic_sync(&si->users);
-	/* The area itself holds one while it is on. */
+	/* The area itself holds one reference while it is on. */
 	users = atomic_long_read(&si->users.data->count) - 1;
 	percpu_ref_switch_to_percpu(&si->users);
 	return users;
@@ -597,12 +472,6 @@ void swap_kunit_revive_users(struct swap_info_struct *si)
 }
 #endif
 
-/**
- * swap_kunit_proc_swaps() - read /proc/swaps, as by open(2) and read(2)
- * @chunk: bytes of one read
- * @buf: filled in, with a terminating 0
- * @size: of @buf, in bytes
- */
 void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size)
 {
 	struct file *file = kzalloc(sizeof(*file), GFP_KERNEL | __GFP_NOFAIL);
@@ -626,12 +495,6 @@ void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size)
 	buf[len] = '\0';
 }
 
-/**
- * swap_kunit_proc_swaps_changed() - what poll(2) on /proc/swaps says
- * @event: the reader's place, as open(2) and each poll leave it
- *
- * Return: areas have come or gone since.
- */
 bool swap_kunit_proc_swaps_changed(int *event)
 {
 	struct seq_file seq = { .poll_event = *event };

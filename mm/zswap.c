@@ -3,14 +3,6 @@
 #undef pr_fmt	/* the real file has its own */
 #include "zswap_real.c"
 
-/**
- * swap_kunit_set_zswap() - switch zswap on or off, as its parameter does
- * @on: what it shall be
- *
- * zswap is set up at boot (its default is on), so this is the flag alone.
- *
- * Return: what it was.
- */
 bool swap_kunit_set_zswap(bool on)
 {
 	bool was = zswap_enabled;
@@ -19,34 +11,23 @@ bool swap_kunit_set_zswap(bool on)
 	return was;
 }
 
-/**
- * swap_kunit_zswap_stored() - pages in zswap's pool
- *
- * Return: their number.
- */
 unsigned long swap_kunit_zswap_stored(void)
 {
-	return _Generic(zswap_stored_pages,
-			atomic_t: atomic_read((atomic_t *)&zswap_stored_pages),
-			atomic_long_t: atomic_long_read((atomic_long_t *)&zswap_stored_pages));
+	/* Older kernels have an atomic_t. */
+	if (sizeof(zswap_stored_pages) == sizeof(atomic_t))
+		return atomic_read((atomic_t *)&zswap_stored_pages);
+	return atomic_long_read((atomic_long_t *)&zswap_stored_pages);
 }
 
-/**
- * swap_kunit_zswap_limit() - how much of memory the pool may take
- * @percent: as its parameter has it; 0 lets nothing in
- *
- * A pool that was full is so no more.
- */
 void swap_kunit_zswap_limit(unsigned int percent)
 {
 	zswap_max_pool_percent = percent;
 	zswap_pool_reached_full = false;
 }
 
-/* Wait until the worker that shrinks a full pool has nothing to do. */
 void swap_kunit_zswap_settle(void)
 {
-	/* Where the kernel booted without zswap there is no worker. */
+	/* Before zswap is set up there is no worker. */
 	if (!swap_kunit_zswap_ready())
 		return;
 #if SWAP_API_ZSWAP_SHRINK_WORK
@@ -56,12 +37,6 @@ void swap_kunit_zswap_settle(void)
 #endif
 }
 
-/**
- * swap_kunit_zswap_forget() - let the kernel believe that zswap has never been on
- * @forget: true, or false for what is true
- *
- * Context: the pool is empty; process, may sleep.
- */
 void swap_kunit_zswap_forget(bool forget)
 {
 #if SWAP_API_ZSWAP_EVER_ENABLED
@@ -87,18 +62,11 @@ static struct zswap_entry *swap_kunit_zswap_entry(swp_entry_t swpentry)
 #endif
 }
 
-/* Is there a copy of this slot in the pool? */
 bool swap_kunit_zswap_has(swp_entry_t swpentry)
 {
 	return swap_kunit_zswap_entry(swpentry);
 }
 
-/**
- * swap_kunit_zswap_corrupt() - spoil a page in the pool
- * @swpentry: the slot it is for
- *
- * Return: there was one.
- */
 bool swap_kunit_zswap_corrupt(swp_entry_t swpentry)
 {
 	struct zswap_entry *entry = swap_kunit_zswap_entry(swpentry);
@@ -123,10 +91,6 @@ bool swap_kunit_zswap_corrupt(swp_entry_t swpentry)
 	return true;
 }
 
-/**
- * swap_kunit_zswap_counter() - what zswap counted since boot
- * @counter: which; 0 where this kernel does not count it
- */
 u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter)
 {
 	switch (counter) {
@@ -159,7 +123,6 @@ u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter)
 	}
 }
 
-/* Pools there are: the one in use, and older ones that still hold pages. */
 unsigned int swap_kunit_zswap_pools(void)
 {
 	struct zswap_pool *pool;
@@ -172,14 +135,12 @@ unsigned int swap_kunit_zswap_pools(void)
 	return nr;
 }
 
-/* Is zswap set up? At boot, or when it is first switched on. */
 bool swap_kunit_zswap_ready(void)
 {
 	return swap_kunit_zswap_pools();
 }
 
 #if SWAP_MECHANISM_ZSWAP_SHRINKER
-/* Memory that the pools take, in pages. */
 unsigned long swap_kunit_zswap_pool_pages(void)
 {
 	return zswap_total_pages();
@@ -190,33 +151,17 @@ static struct mem_cgroup *swap_kunit_memcg(struct mem_cgroup *memcg)
 	return memcg ?: root_mem_cgroup;
 }
 
-/**
- * swap_kunit_zswap_write_back_of() - write old pages of a cgroup back to the disk
- * @memcg: the cgroup
- * @nr: look at so many pages, oldest first
- *
- * A page that is new since it was last looked at is left in.
- *
- * Return: how many were written.
- */
 unsigned long swap_kunit_zswap_write_back_of(struct mem_cgroup *memcg, unsigned long nr)
 {
 	return list_lru_walk_one(&zswap_list_lru, 0, swap_kunit_memcg(memcg), &shrink_memcg_cb,
 				 NULL, &nr);
 }
 
-/**
- * swap_kunit_zswap_write_back() - write old pages back to the disk
- * @nr: look at so many pages, of memory in no cgroup, oldest first
- *
- * Return: how many were written.
- */
 unsigned long swap_kunit_zswap_write_back(unsigned long nr)
 {
 	return swap_kunit_zswap_write_back_of(NULL, nr);
 }
 
-/* What the shrinker knows of a cgroup's reads from the disk and has not yet made good. */
 long swap_kunit_disk_swapins(struct mem_cgroup *memcg)
 {
 	struct lruvec *lruvec = mem_cgroup_lruvec(swap_kunit_memcg(memcg), NODE_DATA(0));
@@ -224,7 +169,7 @@ long swap_kunit_disk_swapins(struct mem_cgroup *memcg)
 	return atomic_long_read(&lruvec->zswap_lruvec_state.nr_disk_swapins);
 }
 
-/* The shrinker goes by a cgroup's statistics: let them be of now. */
+/* The shrinker reads a cgroup's statistics: bring them up to date. */
 static void swap_kunit_flush_stats(struct mem_cgroup *memcg)
 {
 #if !IS_ENABLED(CONFIG_MEMCG)
@@ -235,13 +180,6 @@ static void swap_kunit_flush_stats(struct mem_cgroup *memcg)
 #endif
 }
 
-/**
- * swap_kunit_zswap_shrinkable() - ask the shrinker how much it may write back
- * @memcg: of this cgroup
- * @gfp: what the allocation allows that needs the memory
- *
- * Return: pages.
- */
 unsigned long swap_kunit_zswap_shrinkable(struct mem_cgroup *memcg, gfp_t gfp)
 {
 	struct shrink_control sc = { .gfp_mask = gfp, .memcg = swap_kunit_memcg(memcg) };
@@ -250,13 +188,6 @@ unsigned long swap_kunit_zswap_shrinkable(struct mem_cgroup *memcg, gfp_t gfp)
 	return zswap_shrinker->count_objects(zswap_shrinker, &sc);
 }
 
-/**
- * swap_kunit_zswap_shrink() - have the shrinker write back
- * @memcg: pages of this cgroup
- * @nr: look at so many
- *
- * Return: what it told reclaim: pages, or SHRINK_STOP.
- */
 unsigned long swap_kunit_zswap_shrink(struct mem_cgroup *memcg, unsigned long nr)
 {
 	struct shrink_control sc = { .gfp_mask = GFP_KERNEL, .nr_to_scan = nr, .nr_scanned = nr,
@@ -265,12 +196,11 @@ unsigned long swap_kunit_zswap_shrink(struct mem_cgroup *memcg, unsigned long nr
 	return zswap_shrinker->scan_objects(zswap_shrinker, &sc);
 }
 
-/* Is this the cgroup a full pool was last shrunk in? */
 bool swap_kunit_zswap_shrinks_next(struct mem_cgroup *memcg)
 {
 	return zswap_next_shrink == memcg;
 }
-#else /* the pool shrinks itself, from its oldest page on */
+#else /* the pool itself shrinks, oldest page first */
 unsigned long swap_kunit_zswap_pool_pages(void)
 {
 	return zswap_pool_total_size >> PAGE_SHIFT;
