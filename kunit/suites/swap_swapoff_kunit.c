@@ -185,7 +185,8 @@ static void slot_shared_by_very_many_processes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, slot.count, 131U);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	for (i = 0; i < ARRAY_SIZE(child); i++)
-		expect_pages(test, child[i], 0, 1, USER_PAGE_PRESENT, "swapoff swaps shared pages in");
+		expect_pages(test, child[i], 0, 1, USER_PAGE_PRESENT,
+			     "swapoff swaps shared pages in");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
 			    "rule: swapoff frees everything that swapon allocated");
 }

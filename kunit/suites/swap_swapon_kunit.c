@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * swapon(2): what it refuses, what it makes of a device, what it gives back.
+ * swapon(2): what it refuses and frees again, and the area it makes of a device.
  */
 #include <kunit/test.h>
 #include <linux/blkdev.h>
@@ -11,28 +11,19 @@
 #include <linux/swab.h>
 #include "swap_fixture.h"
 
-/*
- * What swapon has allocated by now. A first, refused swapon makes sure that
- * the kernel has its structure of area 0, which it keeps.
- */
-static int allocations_before(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, swap_swapon_path("/swapkunit-nowhere", 0), -ENOENT);
-	return swap_kunit_allocations();
-}
-
-/* As if swapon had never been called. */
-static void expect_given_back(struct kunit *test, int allocations)
+/* A refused swapon leaves nothing behind. */
+static void expect_nothing_left(struct kunit *test, int allocations)
 {
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_areas_used(), 0U,
-			    "rule: a refused swapon gives its area back");
+			    "rule: a refused swapon frees its area");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "rule: a refused swapon frees all it allocated");
-	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L, "rule: a refused swapon adds no pages");
+			    "rule: a refused swapon frees everything it allocated");
+	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L,
+			    "rule: a refused swapon does not change total_swap_pages");
 	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L,
-			    "rule: a refused swapon adds no free pages");
+			    "rule: a refused swapon does not change nr_swap_pages");
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), 0,
-			    "rule: a refused swapon counts no rotational device");
+			    "rule: a refused swapon does not change nr_rotate_swap");
 }
 
 static const struct {
@@ -60,7 +51,7 @@ static const char *flags_text(struct kunit *test, unsigned long flags)
 		strlcat(text, flag_names[i].name, 200);
 		flags &= ~flag_names[i].flag;
 	}
-	KUNIT_EXPECT_EQ_MSG(test, flags, 0UL, "rule: no other flags");
+	KUNIT_EXPECT_EQ_MSG(test, flags, 0UL, "rule: an area has no other flags");
 	return text;
 }
 
@@ -101,7 +92,7 @@ static void header_endless(union swap_header *header)
 	header->info.last_page = UINT_MAX;
 }
 
-/* The last of them would lie in the magic: a page of a device very large. */
+/* The last bad page is stored over the magic: a page number of a very large device. */
 static void header_too_many_bad(union swap_header *header)
 {
 	unsigned int i;
@@ -149,7 +140,7 @@ static void header_bad_page_twice(union swap_header *header)
 	header_bad_page(header);
 }
 
-/* As a machine of the other endianness writes it. */
+/* As written by a machine of the other endianness. */
 static void header_swapped(union swap_header *header)
 {
 	unsigned int i;
@@ -177,10 +168,11 @@ struct header_param {
 	SWAP_PARAM_NAME;
 	void (*mangle)(union swap_header *header);
 	const struct fake_disk_profile *disk;
-	bool limited;
+	bool limited;	/* the kernel's limit of an area is the device's size */
 };
 
 static const struct header_param refused_headers[] = {
+	/* name, mangle, disk */
 	{ "magic of version 0", header_magic, &FAKE_DISK_SSD },
 	{ "blank", header_blank, &FAKE_DISK_SSD },
 	{ "version 0", header_version_0, &FAKE_DISK_SSD },
@@ -202,126 +194,113 @@ static const struct header_param refused_headers[] = {
 
 SWAP_PARAMS(refused_header, refused_headers);
 
-/* A header that makes no sense is refused, and nothing of it stays. */
+/* An invalid header is refused. */
 static void bad_header_is_refused(struct kunit *test)
 {
 	const struct header_param *param = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = param->disk, .clusters = 3, .mangle = param->mangle });
-	int allocations = allocations_before(test);
+	int allocations = swap_area_allocations(test);
 
 	if (param->limited)
 		swap_limit_area_size(test, 4 * swap_cluster_slots());
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EINVAL,
-			    "rule: swapon refuses a header: %s", param->name);
-	expect_given_back(test, allocations);
+			    "rule: swapon refuses an invalid header: %s", param->name);
+	expect_nothing_left(test, allocations);
 }
 
 /*
- * A bad page named twice is refused where the kernel looks for it; elsewhere
- * it must not count twice: the area has all its good pages.
+ * A bad page listed twice is refused by kernels that check for it; others must not count it
+ * twice.
  */
 static void bad_page_twice(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .mangle = header_bad_page_twice });
-	int allocations = allocations_before(test);
+	int allocations = swap_area_allocations(test);
 	struct swap_area_facts facts;
 	int err;
 
 	err = swap_area_swapon(area, 0);
 	if (swap_has(BAD_SLOT_TWICE_REFUSED)) {
-		KUNIT_EXPECT_EQ_MSG(test, err, -EINVAL, "rule: a bad page named twice is refused");
-		expect_given_back(test, allocations);
+		KUNIT_EXPECT_EQ_MSG(test, err, -EINVAL, "rule: a bad page listed twice is refused");
+		expect_nothing_left(test, allocations);
 		return;
 	}
 	KUNIT_ASSERT_EQ(test, err, 0);
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.pages, swap_cluster_slots() - 1UL,
-			    "rule: a bad page named twice is one bad page");
+			    "rule: a bad page listed twice is one bad page");
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 }
 
-/* However often a device was refused: nothing of it stays, and it is as good as new. */
-static void refused_device_is_taken_later(struct kunit *test)
+/* A device that was refused several times is accepted once its header is valid. */
+static void refused_device_is_accepted_later(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_HDD, .clusters = 1, .mangle = header_bad_page_past_end });
-	int allocations = allocations_before(test), i;
+	int allocations = swap_area_allocations(test), i;
 	union swap_header *header;
 
 	for (i = 0; i < 5; i++)
 		if (swap_area_swapon(area, 0) != -EINVAL)
 			break;
 	KUNIT_EXPECT_EQ(test, i, 5);
-	expect_given_back(test, allocations);
+	expect_nothing_left(test, allocations);
 
 	header = fake_disk_page(area->disk, 0);
 	header->info.nr_badpages--;
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), 0,
-			    "rule: a refused device is taken once its header is right");
+			    "rule: a refused device is accepted once its header is valid");
 }
 
-struct disk_param {
-	SWAP_PARAM_NAME;
-	const struct fake_disk_profile *disk;
-	int swap_flags;
-	const char *flags;
-	bool rotational;
-};
+static const struct swap_device devices[] = { SWAP_DEVICES_ALL(.clusters = 1) };
 
-static const struct disk_param plain_disks[] = {
-	{ "zram", &FAKE_DISK_ZRAM },
-	{ "ssd", &FAKE_DISK_SSD },
-	{ "ssd+discard", &FAKE_DISK_SSD_DISCARD, SWAP_FLAG_DISCARD },
-	{ "hdd", &FAKE_DISK_HDD, .rotational = true },
-	{ "stable writes", &FAKE_DISK_STABLE },
-};
+SWAP_PARAMS(device, devices);
 
-SWAP_PARAMS(plain_disk, plain_disks);
-
-/* Whichever allocation fails: swapon says so, and gives all back. */
+/* If any of its allocations fails, swapon fails and frees the others. */
 static void every_allocation_may_fail(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
+	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
-		.disk = param->disk, .clusters = 1, .tail_slots = 10 });
-	int allocations = allocations_before(test), err;
+		.disk = device->area.disk, .clusters = 1, .tail_slots = 10 });
+	int allocations = swap_area_allocations(test), err;
 	unsigned int nth;
 
 	if (swap_has(FRONTSWAP_MAP))
 		swap_expect_report(test, "mm/frontswap.c");
 	for (nth = 1; nth < 50; nth++) {
 		swap_fail(test, SWAP_FAIL_ALLOC, nth, 1);
-		err = swap_area_swapon(area, param->swap_flags);
+		err = swap_area_swapon(area, device->area.swap_flags);
 		if (!swap_failed(SWAP_FAIL_ALLOC))
 			break;
-		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM, "rule: allocation %u of swapon fails", nth);
+		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM,
+				    "rule: swapon fails with its allocation %u", nth);
 		if (!err)
 			KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-		expect_given_back(test, allocations);
+		expect_nothing_left(test, allocations);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, err, 0, "rule: swapon succeeds once no allocation fails");
-	KUNIT_EXPECT_GT_MSG(test, nth, 4U, "rule: swapon allocates");
+	KUNIT_EXPECT_GT_MSG(test, nth, 4U, "rule: swapon makes several allocations");
 	swap_fail(test, SWAP_FAIL_ALLOC, 1, 0);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "rule: swapoff frees all that swapon allocated");
+			    "rule: swapoff frees everything that swapon allocated");
 }
 
-/* A header that cannot be read is an error of the device's. */
+/* A header that cannot be read is an I/O error. */
 static void unreadable_header(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = allocations_before(test);
+	int allocations = swap_area_allocations(test);
 
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EIO,
-			    "rule: swapon passes a read error on");
-	expect_given_back(test, allocations);
+			    "rule: swapon returns a read error");
+	expect_nothing_left(test, allocations);
 }
 
-/* A header of the other endianness is as good, its bad pages included. */
+/* A header of the other endianness is accepted, including its bad pages. */
 static void byte_swapped_header_is_accepted(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
@@ -339,12 +318,12 @@ static void byte_swapped_header_is_accepted(struct kunit *test)
 	for (i = 0; i < 9; i++) {
 		swap_slot_facts(area, swap_slot_at(area, 0, i), &slot);
 		KUNIT_EXPECT_EQ_MSG(test, slot.bad, i == 3 || i == 7,
-				    "rule: slot %u: bad as the header says", i);
+				    "rule: the slots listed in the header are bad: slot %u", i);
 	}
 }
 
-/* As many bad pages as a header can name. */
-static void all_bad_pages_there_can_be(struct kunit *test)
+/* A header may list MAX_SWAP_BADPAGES bad pages. */
+static void header_may_list_max_bad_pages(struct kunit *test)
 {
 	unsigned long pages = 4 * swap_cluster_slots();
 	struct swap_area_facts facts;
@@ -355,13 +334,12 @@ static void all_bad_pages_there_can_be(struct kunit *test)
 		.disk = &FAKE_DISK_SSD, .clusters = 3, .mangle = header_most_bad });
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.pages, pages - 1 - MAX_SWAP_BADPAGES,
-			    "rule: each bad page is one page less");
+			    "rule: each bad page is subtracted from the area");
 }
 
 /*
- * What somebody wrote to the device through the page cache is on the disk
- * before the first page is swapped there; where it cannot be written, the
- * device is refused.
+ * Dirty page cache of the device is written before any page is swapped there. A device whose
+ * page cache cannot be written is refused.
  */
 static void dirty_pages_are_written_first(struct kunit *test)
 {
@@ -376,20 +354,20 @@ static void dirty_pages_are_written_first(struct kunit *test)
 static void dirty_pages_that_cannot_be_written(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = allocations_before(test);
+	int allocations = swap_area_allocations(test);
 
 	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->base + 5), 0);
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EIO,
-			    "rule: swapon passes a write error on");
-	expect_given_back(test, allocations);
+			    "rule: swapon returns a write error");
+	expect_nothing_left(test, allocations);
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_OK);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), 0,
-			    "rule: a refused device is not marked as one in use for swap");
+			    "rule: a refused device can be switched on later");
 }
 
-/* Swap files: what their header may not say. */
-static const struct fake_fs_extent file_pieces[] = { { 40, 600 }, { } };
+/* Headers of swap files that are refused. */
+static const struct fake_fs_extent file_extents[] = { { 40, 600 }, { } };
 
 struct file_param {
 	SWAP_PARAM_NAME;
@@ -408,37 +386,52 @@ static void bad_header_of_a_file_is_refused(struct kunit *test)
 {
 	const struct file_param *param = swap_param(test);
 	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD, .extents = file_pieces });
-	int allocations = allocations_before(test);
+		.disk = &FAKE_DISK_SSD, .extents = file_extents });
+	int allocations = swap_area_allocations(test);
 
-	param->mangle(fake_disk_page(area->disk, file_pieces[0].block));
+	param->mangle(fake_disk_page(area->disk, file_extents[0].block));
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EINVAL,
-			    "rule: swapon refuses a file's header: %s", param->name);
-	expect_given_back(test, allocations);
+			    "rule: swapon refuses an invalid header of a file: %s", param->name);
+	expect_nothing_left(test, allocations);
 }
 
-/* A file is an area like others, and said to be one. */
-static void file_is_an_area(struct kunit *test)
+/* The area of a file has the flags of its device, and /proc/swaps calls it a file. */
+static void file_is_listed_as_a_file(struct kunit *test)
 {
 	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_pieces });
+		.disk = &FAKE_DISK_SSD, .way = FAKE_FS_EXTENTS, .extents = file_extents });
 	struct swap_area_facts facts;
 	char *line;
 
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, SWAP_FLAG_PREFER), 0);
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_STREQ_MSG(test, flags_text(test, facts.flags),
-			       "used writeok solidstate activated", "rule: flags of a file's area");
+			       "used writeok solidstate activated",
+			       "rule: the area of a file has the flags of its device");
 	KUNIT_EXPECT_EQ(test, facts.pages, 599UL);
 	line = kunit_kzalloc(test, 200, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, line);
 	snprintf(line, 200, "%-40sfile\t\t%d\t\t0\t\t0\n", area->path, 599 * 4);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(swap_proc_swaps(test, PAGE_SIZE), line),
-				  "rule: /proc/swaps says that it is a file: %s", line);
+				  "rule: /proc/swaps lists a file as one: %s", line);
 }
 
-/* A header may say less than the device has: the rest is never used. */
-static void device_may_be_larger(struct kunit *test)
+/* With no whole cluster free, older kernels take every other slot first: "a/A0:0 a/A0:2 ...". */
+static char *every_other_slot(struct kunit *test, const char *areas, unsigned int slots)
+{
+	char *text = kunit_kzalloc(test, 400, GFP_KERNEL);
+	unsigned int len = 0, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	for (; *areas; areas++)
+		for (i = 0; i < slots; i++)
+			len += scnprintf(text + len, 400 - len, "%s%c/A0:%u", len ? " " : "",
+					 *areas, i * 2 % slots + i * 2 / slots);
+	return text;
+}
+
+/* Pages of the device past the header's last one are not used. */
+static void device_may_be_larger_than_the_header_says(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .tail_slots = 20, .pages = 4 * swap_cluster_slots() });
@@ -447,14 +440,13 @@ static void device_may_be_larger(struct kunit *test)
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ(test, facts.max, swap_cluster_slots() + 20UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 100, NULL), 20U,
-			    "rule: no slot past the header's last page");
-	/* With no whole cluster free, older kernels pass over every other slot. */
-	SWAP_EXPECT_DECISIONS(test, area, swap_has(CLUSTER_ALLOCATOR) ? "A0:0+20" :
-			      "A0:0 A0:2 A0:4 A0:6 A0:8 A0:10 A0:12 A0:14 A0:16 A0:18 A0:1 A0:3 A0:5 A0:7 A0:9 A0:11 A0:13 A0:15 A0:17 A0:19");
+			    "rule: no slot past the header's last page is allocated");
+	SWAP_EXPECT_DECISIONS(test, NULL, swap_has(CLUSTER_ALLOCATOR) ? "a/A0:0+20" :
+			      every_other_slot(test, "a", 20));
 	swap_free_slots(swap_entry_at(area, 0, 0), 20);
 }
 
-/* Paths that lead to no swap area. */
+/* Paths that are not a swap area. */
 struct path_param {
 	SWAP_PARAM_NAME;
 	const char *path;
@@ -464,7 +456,7 @@ struct path_param {
 };
 
 static const struct path_param refused_paths[] = {
-	{ "nothing there", .path = "/swapkunit-nowhere", .err = -ENOENT },
+	{ "missing file", .path = "/swapkunit-nowhere", .err = -ENOENT },
 	{ "empty path", .path = "", .err = -ENOENT },
 	{ "bad address", .err = -EFAULT },
 	{ "directory", .mode = S_IFDIR, .err = -EISDIR },
@@ -472,53 +464,52 @@ static const struct path_param refused_paths[] = {
 	{ "fifo", .mode = S_IFIFO, .err = -EINVAL },
 	{ "socket", .mode = S_IFSOCK, .err = -ENXIO },
 	{ "character device", .mode = S_IFCHR, .dev = MKDEV(MEM_MAJOR, 3), .err = -EINVAL },
-	{ "character device that is not there", .mode = S_IFCHR, .dev = MKDEV(MEM_MAJOR, 200),
+	{ "missing character device", .mode = S_IFCHR, .dev = MKDEV(MEM_MAJOR, 200),
 	  .err = -ENXIO },
-	{ "block device that is not there", .mode = S_IFBLK, .dev = MKDEV(MEM_MAJOR, 200),
+	{ "missing block device", .mode = S_IFBLK, .dev = MKDEV(MEM_MAJOR, 200),
 	  .err = -ENXIO },
 };
 
 SWAP_PARAMS(refused_path, refused_paths);
 
-/* What is no block device, nor a file on one, is refused. */
+/* A path that is neither a block device nor a file with a header is refused. */
 static void bad_path_is_refused(struct kunit *test)
 {
 	const struct path_param *param = swap_param(test);
 	const char *path = param->mode ? swap_node_new(test, param->mode, param->dev) :
 					 param->path;
-	int allocations = allocations_before(test);
+	int allocations = swap_area_allocations(test);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(path, 0), param->err,
-			    "rule: swapon of: %s", param->name);
-	expect_given_back(test, allocations);
+			    "rule: swapon is refused: %s", param->name);
+	expect_nothing_left(test, allocations);
 }
 
-/* A flag that swapon does not know is refused, whichever. */
+/* Every unknown flag is refused. */
 static void unknown_flags_are_refused(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = allocations_before(test), bit;
+	int allocations = swap_area_allocations(test), bit;
 
 	for (bit = 0; bit < 32; bit++)
 		if (!(BIT(bit) & SWAP_FLAGS_VALID))
 			KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, BIT(bit)), -EINVAL,
-					    "rule: flag %#lx is refused", BIT(bit));
-	expect_given_back(test, allocations);
+					    "rule: swapon refuses the unknown flag %#lx", BIT(bit));
+	expect_nothing_left(test, allocations);
 }
 
-/* Swap is the administrator's. */
 static void swapon_needs_privilege(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = allocations_before(test);
+	int allocations = swap_area_allocations(test);
 
 	swap_drop_privilege(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
 			    "rule: swapon is refused without CAP_SYS_ADMIN");
-	expect_given_back(test, allocations);
+	expect_nothing_left(test, allocations);
 }
 
-/* A device in use for swap is busy, by whatever name; its area stays as it is. */
+/* A device that is on is busy, by any device node; its area does not change. */
 static void busy_device_is_refused(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -528,15 +519,16 @@ static void busy_device_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(fake_disk_path(area->disk), 0), -EBUSY,
 			    "rule: a device cannot be switched on twice");
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(swap_node_new(test, S_IFBLK, dev), 0), -EBUSY,
-			    "rule: nor by another name");
+			    "rule: a device cannot be switched on twice by another node");
 	KUNIT_EXPECT_EQ(test, swap_kunit_areas_used(), 1U);
 	KUNIT_EXPECT_EQ(test, total_swap_pages, pages);
-	KUNIT_EXPECT_NE_MSG(test, swap_alloc(test).val, 0UL, "rule: the area works on");
+	KUNIT_EXPECT_NE_MSG(test, swap_alloc(test).val, 0UL,
+			    "rule: a refused second swapon leaves the area usable");
 	swap_free_slot(swap_entry_at(area, 0, 0));
 }
 
-/* There is room for MAX_SWAPFILES areas and no more. */
-static void areas_are_limited(struct kunit *test)
+/* There can be MAX_SWAPFILES areas and no more. */
+static void number_of_areas_is_limited(struct kunit *test)
 {
 	const struct swap_area_config small = { .disk = &FAKE_DISK_SSD, .tail_slots = 4,
 						.use_cluster0 = true };
@@ -550,22 +542,30 @@ static void areas_are_limited(struct kunit *test)
 	allocations = swap_kunit_allocations();
 	area = swap_area_prepare(test, &small);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
-			    "rule: one area more than there is room for is refused");
+			    "rule: swapon refuses more than MAX_SWAPFILES areas");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
-			    "rule: a refused swapon frees all it allocated");
+			    "rule: a refused swapon frees everything it allocated");
 	KUNIT_EXPECT_EQ(test, swap_kunit_areas_used(), (unsigned int)MAX_SWAPFILES);
 	KUNIT_EXPECT_EQ(test, total_swap_pages, 3L * MAX_SWAPFILES);
 
-	/* Room is made by a swapoff, and the new area takes the old one's place. */
+	/* A swapoff makes room for a new area. */
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(first), 0);
 	KUNIT_EXPECT_EQ(test, swap_area_swapon(area, 0), 0);
 }
 
-/* What swapon makes of a device: flags of the area, rotational devices counted. */
+/* The flags of an area follow from its device and the flags of swapon. */
+struct disk_param {
+	SWAP_PARAM_NAME;
+	const struct fake_disk_profile *disk;
+	int swap_flags;
+	const char *flags;	/* expected, of the area */
+};
+
 static const struct disk_param disks[] = {
+	/* name, disk, swap_flags, flags */
 	{ "zram", &FAKE_DISK_ZRAM, 0, "used writeok blkdev solidstate synchronous" },
 	{ "ssd", &FAKE_DISK_SSD, 0, "used writeok blkdev solidstate" },
-	{ "hdd", &FAKE_DISK_HDD, 0, "used writeok blkdev", .rotational = true },
+	{ "hdd", &FAKE_DISK_HDD, 0, "used writeok blkdev" },
 	{ "stable writes", &FAKE_DISK_STABLE, 0, "used writeok blkdev solidstate stable" },
 	{ "ssd, discard asked for", &FAKE_DISK_SSD, SWAP_FLAG_DISCARD,
 	  "used writeok blkdev solidstate" },
@@ -588,7 +588,6 @@ static const struct disk_param disks[] = {
 
 SWAP_PARAMS(disk, disks);
 
-/* The flags follow the device and what was asked for. */
 static void area_flags_follow_the_device(struct kunit *test)
 {
 	const struct disk_param *param = swap_param(test);
@@ -598,12 +597,13 @@ static void area_flags_follow_the_device(struct kunit *test)
 
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_STREQ_MSG(test, flags_text(test, facts.flags), param->flags,
-			       "rule: flags of the area of a %s", param->name);
-	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), (int)param->rotational,
+			       "rule: flags follow from the device and swapon's flags: %s",
+			       param->name);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), (int)param->disk->rotational,
 			    "rule: nr_rotate_swap counts rotational areas only");
 }
 
-/* The area is discarded at swapon where it is to be, all but its header. */
+/* swapon discards an area that is to be discarded, except its header. */
 static void swapon_discards_the_area(struct kunit *test)
 {
 	const struct disk_param *param = swap_param(test);
@@ -616,24 +616,24 @@ static void swapon_discards_the_area(struct kunit *test)
 			      "rule: the header is never discarded");
 }
 
-/* Of a file, each piece is discarded, all but the header at the start of the first. */
-static void swapon_discards_each_piece(struct kunit *test)
+/* Of a file, each extent is discarded, except the header at the start of the first. */
+static void swapon_discards_each_extent(struct kunit *test)
 {
-	static const struct fake_fs_extent pieces[] = { { 40, 10 }, { 90, 20 }, { 60, 5 }, { } };
+	static const struct fake_fs_extent extents[] = { { 40, 10 }, { 90, 20 }, { 60, 5 }, { } };
 	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
-		.disk = &FAKE_DISK_SSD_DISCARD, .way = FAKE_FS_EXTENTS, .extents = pieces });
+		.disk = &FAKE_DISK_SSD_DISCARD, .way = FAKE_FS_EXTENTS, .extents = extents });
 
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0);
 	SWAP_EXPECT_BIOS(test, area->disk, "D0:41+9 D0:90+20 D0:60+5");
 
-	/* And no further than the first that fails, which is no reason to refuse the file. */
+	/* A discard that fails is the last one; the file is accepted all the same. */
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 2, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0);
 	SWAP_EXPECT_BIOS(test, area->disk, "D0:41+9 D0:90+20");
 }
 
-/* A discard that fails is no reason to refuse the device. */
+/* A device is accepted even if its discard fails. */
 static void discard_error_is_ignored(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
@@ -642,29 +642,27 @@ static void discard_error_is_ignored(struct kunit *test)
 
 	fake_disk_fail_all(area->disk, FAKE_DISK_DISCARD, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapon(area, SWAP_FLAG_DISCARD), 0,
-			    "rule: swapon succeeds though its discard fails");
+			    "rule: swapon succeeds even if its discard fails");
 	SWAP_EXPECT_DECISIONS(test, area, "D0:1..x");
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_STREQ(test, flags_text(test, facts.flags),
 			   "used writeok blkdev solidstate discardable area-discard page-discard");
 }
 
-/* A cluster for all CPUs is for rotational devices, and for no other. */
+/* Only rotational devices have a cluster that all CPUs share. */
 static void global_cluster_is_for_rotational(struct kunit *test)
 {
-	const struct disk_param *param = swap_param(test);
 	struct swap_area_facts facts;
 	struct swap_area *area;
 
 	SWAP_REQUIRE(test, CLUSTERS_EVERYWHERE);
-	area = swap_area_on(test, &(struct swap_area_config){
-		.disk = param->disk, .clusters = 1, .swap_flags = param->swap_flags });
+	area = swap_device_area(test);
 	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ_MSG(test, facts.global_cluster, param->rotational,
+	KUNIT_EXPECT_EQ_MSG(test, facts.global_cluster, fake_disk_profile(area->disk)->rotational,
 			    "rule: global_cluster exists on rotational devices only");
 }
 
-/* An area's pages count once it is on: those the header does not spoil. */
+/* The counters include all pages of an area but its bad ones. */
 static void pages_are_counted(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
@@ -684,16 +682,18 @@ static void pages_are_counted(struct kunit *test)
 
 	swap_alloc_many(test, 3, NULL);
 	si_swapinfo(&info);
-	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, (unsigned long)pages, "rule: SwapTotal");
-	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, pages - 3UL, "rule: SwapFree");
+	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, (unsigned long)pages,
+			    "rule: SwapTotal counts the pages of all areas");
+	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, pages - 3UL,
+			    "rule: SwapFree counts the pages that are not in use");
 	swap_free_slots(swap_entry_at(area, 0, 0), 3);
 }
 
 /*
- * An area larger than a pte can say is cut at that limit; bad pages past it
- * are neither marked nor counted.
+ * An area larger than a swap entry can address is cut off; bad pages past that limit are neither
+ * marked nor counted.
  */
-static void oversized_area_is_cut(struct kunit *test)
+static void oversized_area_is_cut_off(struct kunit *test)
 {
 	unsigned int cluster = swap_cluster_slots();
 	struct swap_area_facts facts;
@@ -704,27 +704,29 @@ static void oversized_area_is_cut(struct kunit *test)
 		.disk = &FAKE_DISK_SSD, .clusters = 7,
 		.bad_slots = (unsigned long[]){ 9, cluster, 5 * cluster + 220, 0 } });
 	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ_MSG(test, facts.max, 2UL * cluster, "rule: the area is cut at the limit");
+	KUNIT_EXPECT_EQ_MSG(test, facts.max, 2UL * cluster,
+			    "rule: the area is cut off at the limit");
 	KUNIT_EXPECT_EQ_MSG(test, facts.pages, cluster - 1UL,
-			    "rule: bad pages past the limit do not count");
+			    "rule: bad pages past the limit are not counted");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 2 * cluster, NULL), cluster - 1,
 			    "rule: no slot past the limit is allocated");
 	swap_free_slots(swap_entry_at(area, 0, 0), 9);
 	swap_free_slots(swap_entry_at(area, 0, 10), cluster - 10);
 }
 
-/* Priorities: as given, or a default below all that can be given. */
+/* The priority of an area is the given one, or a default below all that can be given. */
 struct prio_param {
 	SWAP_PARAM_NAME;
 	int swap_flags;
-	int prio;
+	int prio;	/* expected; -1 is the default */
 };
 
 static const struct prio_param prios[] = {
+	/* name, swap_flags, prio */
 	{ "0", SWAP_FLAG_PREFER, 0 },
 	{ "1", SWAP_FLAG_PREFER | 1, 1 },
 	{ "highest", SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK, 32767 },
-	{ "given but not meant", 5, -1 },
+	{ "given without the flag", 5, -1 },
 	{ "none", 0, -1 },
 };
 
@@ -740,7 +742,7 @@ static void priority_is_as_given(struct kunit *test)
 
 	swap_area_facts(area, &facts);
 	KUNIT_EXPECT_EQ_MSG(test, facts.prio, param->prio < 0 ? first_default : param->prio,
-			    "rule: priority: %s", param->name);
+			    "rule: the priority is the given one or the default: %s", param->name);
 }
 
 static int prio_of(struct swap_area *area)
@@ -752,8 +754,8 @@ static int prio_of(struct swap_area *area)
 }
 
 /*
- * Areas without a priority: one below the other in order of swapon, and those
- * left move up at a swapoff; or all the same, where the kernel has it so.
+ * Default priorities either count down in order of swapon, and move up after a swapoff, or are
+ * all the same, depending on the kernel.
  */
 static void default_priorities(struct kunit *test)
 {
@@ -765,24 +767,21 @@ static void default_priorities(struct kunit *test)
 		area[i] = swap_area_on(test, &(struct swap_area_config){
 			.disk = &FAKE_DISK_SSD, .tail_slots = 8 });
 		KUNIT_EXPECT_EQ_MSG(test, prio_of(area[i]), down ? -2 - i : -1,
-				    "rule: default priority of area %d", i);
+				    "rule: default priorities count down or are the same: area %d",
+				    i);
 	}
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area[0]), 0);
 	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[1]), down ? -2 : -1,
-			    "rule: default priority after another area's swapoff");
+			    "rule: default priorities move up after a swapoff");
 	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[2]), down ? -3 : -1,
-			    "rule: default priority after another area's swapoff");
+			    "rule: default priorities move up after a swapoff");
 	area[3] = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .tail_slots = 8 });
 	KUNIT_EXPECT_EQ_MSG(test, prio_of(area[3]), down ? -4 : -1,
-			    "rule: default priority of a later area");
+			    "rule: a later area has the lowest default priority");
 }
 
-#define EVERY_OTHER(area) \
-	area "/A0:0 " area "/A0:2 " area "/A0:4 " area "/A0:6 " \
-	area "/A0:1 " area "/A0:3 " area "/A0:5 " area "/A0:7"
-
-/* The higher the priority, the earlier an area fills; default ones come last. */
+/* Areas fill in order of priority, those with a default one last. */
 static void higher_priority_fills_first(struct kunit *test)
 {
 	static const int flags[] = { SWAP_FLAG_PREFER | 1, 0, SWAP_FLAG_PREFER | 5,
@@ -794,20 +793,16 @@ static void higher_priority_fills_first(struct kunit *test)
 		area[i] = swap_area_on(test, &(struct swap_area_config){
 			.disk = &FAKE_DISK_SSD, .tail_slots = 8, .swap_flags = flags[i] });
 	KUNIT_EXPECT_EQ(test, swap_alloc_many(test, 40, NULL), 32U);
-	/* With no whole cluster free, older kernels pass over every other slot. */
-	if (swap_has(CLUSTER_ALLOCATOR))
-		SWAP_EXPECT_DECISIONS(test, NULL, "c/A0:0+8 a/A0:0+8 d/A0:0+8 b/A0:0+8");
-	else
-		SWAP_EXPECT_DECISIONS(test, NULL,
-				      EVERY_OTHER("c") " " EVERY_OTHER("a") " "
-				      EVERY_OTHER("d") " " EVERY_OTHER("b"));
+	SWAP_EXPECT_DECISIONS(test, NULL, swap_has(CLUSTER_ALLOCATOR) ?
+			      "c/A0:0+8 a/A0:0+8 d/A0:0+8 b/A0:0+8" :
+			      every_other_slot(test, "cadb", 8));
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
 		swap_free_slots(swap_entry_at(area[i], 0, 0), 8);
 }
 
 /*
- * /proc/swaps: a heading, and a line for each area in order of their numbers;
- * the same however little of it is read at once.
+ * /proc/swaps has a heading and a line for each area in order of their numbers, however few
+ * bytes are read at once.
  */
 #define SWAPS_HEADING	"Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 
@@ -818,7 +813,7 @@ static void expect_swaps(struct kunit *test, const char *expected)
 
 	for (i = 0; i < ARRAY_SIZE(chunks); i++)
 		KUNIT_EXPECT_STREQ_MSG(test, swap_proc_swaps(test, chunks[i]), expected,
-				       "rule: a line for each area in /proc/swaps, %zu bytes a read",
+				       "rule: /proc/swaps has a line for each area: reads of %zu bytes",
 				       chunks[i]);
 }
 
@@ -842,80 +837,81 @@ static void proc_swaps_lists_the_areas(struct kunit *test)
 	swap_free_slot(entries[0]);
 	swap_free_slot(entries[1]);
 
-	/* A line goes with its area. */
+	/* swapoff removes the line of its area. */
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(a), 0);
 	snprintf(text, 400, SWAPS_HEADING "%-40spartition\t%u\t\t0\t\t3\n",
 		 fake_disk_path(b->disk), swap_cluster_slots() * 4);
 	expect_swaps(test, text);
 }
 
-/* Who polls /proc/swaps is told once of every area that comes or goes. */
-static void proc_swaps_tells_of_changes(struct kunit *test)
+/* poll() of /proc/swaps reports each swapon and swapoff, once. */
+static void poll_of_proc_swaps_reports_changes(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	int event = 0;
 
 	swap_kunit_proc_swaps_changed(&event);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			       "rule: nothing happened");
+			       "rule: poll reports nothing without a change");
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
 	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			      "rule: a swapon is told");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event), "rule: and told once");
+			      "rule: poll reports a swapon");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
+			       "rule: poll reports a change once");
 	KUNIT_EXPECT_EQ(test, swap_swapon_path(fake_disk_path(area->disk), 0), -EBUSY);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			       "rule: a refused swapon is not told");
+			       "rule: poll does not report a refused swapon");
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			      "rule: a swapoff is told");
+			      "rule: poll reports a swapoff");
 }
 
-/* An entry that names an area there cannot be leads nowhere, and does no harm. */
-static void entries_of_impossible_areas(struct kunit *test)
+/* An entry with an invalid area number is harmless. */
+static void entry_with_invalid_area_number_is_harmless(struct kunit *test)
 {
 	int type;
 
 	for (type = MAX_SWAPFILES; type < 1 << MAX_SWAPFILES_SHIFT; type++) {
 		struct swap_info_struct *si = swap_kunit_type_info(type);
 
-		KUNIT_EXPECT_NULL_MSG(test, si, "rule: there is no area with number %d", type);
+		KUNIT_EXPECT_NULL_MSG(test, si, "rule: no area has the invalid number %d", type);
 		if (!si)
 			KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(swp_entry(type, 1)),
-					       "rule: nor can it be pinned");
+					       "rule: an area with an invalid number cannot be pinned");
 	}
 }
 
 static struct kunit_case swap_swapon_cases[] = {
 	KUNIT_CASE_PARAM(bad_header_is_refused, refused_header_gen_params),
 	KUNIT_CASE(bad_page_twice),
-	KUNIT_CASE(refused_device_is_taken_later),
-	KUNIT_CASE_PARAM(every_allocation_may_fail, plain_disk_gen_params),
+	KUNIT_CASE(refused_device_is_accepted_later),
+	KUNIT_CASE_PARAM(every_allocation_may_fail, device_gen_params),
 	KUNIT_CASE(unreadable_header),
 	KUNIT_CASE(byte_swapped_header_is_accepted),
-	KUNIT_CASE(all_bad_pages_there_can_be),
-	KUNIT_CASE(device_may_be_larger),
+	KUNIT_CASE(header_may_list_max_bad_pages),
+	KUNIT_CASE(device_may_be_larger_than_the_header_says),
 	KUNIT_CASE(dirty_pages_are_written_first),
 	KUNIT_CASE(dirty_pages_that_cannot_be_written),
 	KUNIT_CASE_PARAM(bad_header_of_a_file_is_refused, refused_file_gen_params),
-	KUNIT_CASE(file_is_an_area),
+	KUNIT_CASE(file_is_listed_as_a_file),
 	KUNIT_CASE_PARAM(bad_path_is_refused, refused_path_gen_params),
 	KUNIT_CASE(unknown_flags_are_refused),
 	KUNIT_CASE(swapon_needs_privilege),
 	KUNIT_CASE(busy_device_is_refused),
-	KUNIT_CASE(areas_are_limited),
+	KUNIT_CASE(number_of_areas_is_limited),
 	KUNIT_CASE_PARAM(area_flags_follow_the_device, disk_gen_params),
 	KUNIT_CASE_PARAM(swapon_discards_the_area, disk_gen_params),
-	KUNIT_CASE(swapon_discards_each_piece),
+	KUNIT_CASE(swapon_discards_each_extent),
 	KUNIT_CASE(discard_error_is_ignored),
-	KUNIT_CASE_PARAM(global_cluster_is_for_rotational, plain_disk_gen_params),
+	KUNIT_CASE_PARAM(global_cluster_is_for_rotational, device_gen_params),
 	KUNIT_CASE(pages_are_counted),
-	KUNIT_CASE(oversized_area_is_cut),
+	KUNIT_CASE(oversized_area_is_cut_off),
 	KUNIT_CASE_PARAM(priority_is_as_given, prio_gen_params),
 	KUNIT_CASE(default_priorities),
 	KUNIT_CASE(higher_priority_fills_first),
 	KUNIT_CASE(proc_swaps_lists_the_areas),
-	KUNIT_CASE(proc_swaps_tells_of_changes),
-	KUNIT_CASE(entries_of_impossible_areas),
+	KUNIT_CASE(poll_of_proc_swaps_reports_changes),
+	KUNIT_CASE(entry_with_invalid_area_number_is_harmless),
 	{}
 };
 
