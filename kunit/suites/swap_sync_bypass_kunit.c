@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readahead over slots that wait for no device: zero-filled ones, those in zswap,
- * those on a synchronous device. Here they are called synchronous, all others
- * asynchronous.
+ * Readahead over slots whose read waits for no device: zero-filled ones, those
+ * in zswap, and those on a synchronous device. They are called synchronous here,
+ * all others asynchronous.
  *
- * Today a window is read in its order, slot by slot, whatever each is. Policy P4,
- * in two steps: asynchronous slots are submitted first and synchronous neighbours
- * read while those are in flight; and where the target is synchronous itself,
- * synchronous neighbours are not read at all.
+ * Released kernels read a window in order, slot by slot. With deferred
+ * synchronous reads, asynchronous slots are submitted first, and synchronous
+ * neighbours are read while those are in flight. With the synchronous bypass,
+ * synchronous neighbours of a synchronous target are not read at all.
  */
 #include <linux/mm.h>
 #include <linux/string.h>
@@ -16,17 +16,17 @@
 #include "swap_fixture.h"
 
 #define PAGES	8
-#define TARGET	3	/* its window is all eight, by slot and by address */
+#define TARGET	3	/* by slot and by address, its window is all eight */
 
 /**
- * struct mix - a window of eight pages
- * @slots: what each is: 'd' on the first device, 'z' in zswap, '0' zero-filled,
- *	'e' on a second device (elsewhere), 's' on a second device that is
- *	synchronous. Each device has its slots in the order of the pages
- * @in_order: what is read, each page of a device by a bio of its own
- * @gathered: likewise, reads of a device gathered up to the next gap
- * @deferred: what is read where synchronous neighbours come last
- * @bypassed: and where they are left out beside a synchronous target
+ * struct mix - a window of eight pages, and what is read
+ * @slots: one letter for each page: 'd' on the first device, 'z' in zswap,
+ *	'0' zero-filled, 'e' on a second device, 's' on a second device that is
+ *	synchronous. Pages of a device have its slots in order
+ * @in_order: reads without batching: each page by a bio of its own
+ * @gathered: with batching: consecutive reads of a device by one bio
+ * @deferred: with deferred synchronous reads
+ * @bypassed: with the synchronous bypass
  */
 struct mix {
 	SWAP_PARAM_NAME;
@@ -37,7 +37,7 @@ struct mix {
 	const char *bypassed;
 };
 
-/* Zero-filled pages are read without a trace in the log. */
+/* The log does not show zero-filled pages that are read. */
 static const struct mix one_device[] = {
 	{ "device, all on the device", "dddddddd",
 	  .in_order = "R0:0+8!3",
@@ -108,7 +108,7 @@ static const struct mix one_device[] = {
 	  .bypassed = "" },
 };
 
-/* By address only: windows by slot lie on one device. */
+/* For VMA readahead only: a window of cluster readahead is on one device. */
 static const struct mix two_devices[] = {
 	{ "device, others on a synchronous one", "sssdssss",
 	  .in_order = "b/R0:0+3 a/R0:0!0 b/R0:3+4",
@@ -147,7 +147,7 @@ static const struct mix two_devices[] = {
 	  .bypassed = "b/R0:0 a/R0:1 b/R0:1 a/R0:3 b/R0:2 a/R0:4 a/L0:2!2" },
 };
 
-/* Swapoff of the synchronous device: its one page is the target. */
+/* swapoff of the synchronous device, whose one page is the target. */
 static const struct mix swapoffs[] = {
 	{ "some on the other device", "dzdsd0dd",
 	  .in_order = "a/R0:0 a/L0:1 a/R0:2 b/R0:0 a/R0:3 a/R0:5+2 b/F0:0",
@@ -168,14 +168,15 @@ SWAP_PARAMS(swapoffs, swapoffs);
 static const char *reads_of(struct kunit *test, const struct mix *mix)
 {
 	if (swap_has(SYNC_READAHEAD_BYPASS)) {
-		swap_rule(test, "P4: the device first, nothing synchronous beside what is synchronous");
+		swap_rule(test,
+			  "synchronous bypass: a synchronous target has no synchronous neighbours");
 		return mix->bypassed;
 	}
 	if (swap_has(SYNC_READAHEAD_DEFERRED)) {
-		swap_rule(test, "P4: the device first, what is synchronous meanwhile");
+		swap_rule(test, "deferred synchronous reads: asynchronous slots first");
 		return mix->deferred;
 	}
-	swap_rule(test, "a window is read in its order");
+	swap_rule(test, "a window is read in order");
 	return swap_has(READ_BATCHED) ? mix->gathered : mix->in_order;
 }
 
@@ -205,8 +206,8 @@ struct mixed_window {
 	struct swap_area *area;
 	struct swap_area *second;
 	struct user_memory *mem;
-	unsigned long zeroes;		/* read until the last bio */
-	bool bios;
+	unsigned long zeroes;	/* SWPIN_ZERO at the last bio */
+	bool bios;		/* there was one */
 };
 
 static void note_zeroes(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
@@ -222,15 +223,15 @@ static bool second_has(const struct mix *mix, unsigned int page)
 	return strchr("se", mix->slots[page]);
 }
 
-/* Swap the pages out to where the mix wants them. */
+/* Swap each page out to where the mix has it. */
 static void mix_out(struct kunit *test, struct mixed_window *w,
 		    const struct fake_disk_profile *disk)
 {
 	const struct mix *mix = w->mix = swap_param(test);
 	unsigned int page;
 
-	if (strchr(mix->slots, 'z') && !IS_ENABLED(CONFIG_ZSWAP))
-		kunit_skip(test, "this kernel lacks: zswap");
+	if (strchr(mix->slots, 'z'))
+		SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
 	if (strchr(mix->slots, '0'))
 		SWAP_REQUIRE(test, ZEROMAP);
 	w->reads = reads_of(test, mix);
@@ -250,7 +251,7 @@ static void mix_out(struct kunit *test, struct mixed_window *w,
 		w->second = swap_area_on(test, &(struct swap_area_config){
 			.disk = strchr(mix->slots, 's') ? &FAKE_DISK_ZRAM : &FAKE_DISK_SSD,
 			.clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 10 });
-		swap_kunit_drain_hints();	/* of the first */
+		swap_kunit_drain_hints();	/* they point to the first area */
 		for (page = 0; page < PAGES; page++)
 			if (second_has(mix, page))
 				user_swap_out(w->mem, page, 1);
@@ -259,7 +260,7 @@ static void mix_out(struct kunit *test, struct mixed_window *w,
 	swap_kunit_set_readahead_hits(6);
 }
 
-/* Who is in the swap cache now, and what was counted. */
+/* The neighbours that were read are in the swap cache, and counted. */
 static void expect_neighbours(struct kunit *test, const struct mixed_window *w,
 			      unsigned long ra)
 {
@@ -270,29 +271,29 @@ static void expect_neighbours(struct kunit *test, const struct mixed_window *w,
 			continue;
 		nr += read_ahead(w->mix, page);
 		KUNIT_EXPECT_EQ_MSG(test, user_page_cached(w->mem, page), read_ahead(w->mix, page),
-				    "rule: P4: %s target: page %u, '%c', is read ahead: %d",
+				    "rule: only the synchronous bypass skips a page: %s target, page %u, '%c'",
 				    synchronous(w->mix, TARGET) ? "synchronous" : "asynchronous",
-				    page, w->mix->slots[page], read_ahead(w->mix, page));
+				    page, w->mix->slots[page]);
 	}
-	KUNIT_EXPECT_EQ_MSG(test, ra, nr, "rule: swap_ra counts the neighbours read");
+	KUNIT_EXPECT_EQ_MSG(test, ra, nr, "rule: swap_ra counts the neighbours that are read");
 }
 
-/* Zero-filled pages leave no trace in the log: how many were there at the last bio? */
+/* The log does not show zero-filled pages: check how many were read before the last bio. */
 static void expect_zeroes(struct kunit *test, const struct mixed_window *w)
 {
 	const char *slots = w->mix->slots, *slot;
 	unsigned long before = 0;
 
-	/* What is gathered goes out when the window is at its end. */
+	/* Batched reads are submitted at the end of the window. */
 	for (slot = slots; slot < (swap_has(READ_BATCHED) ? slots + PAGES : strrchr(slots, 'd'));
 	     slot++)
 		before += *slot == '0';
 	if (swap_has(SYNC_READAHEAD_DEFERRED))
 		KUNIT_EXPECT_EQ_MSG(test, w->zeroes, 0UL,
-				    "rule: P4: nothing synchronous is read before all else is submitted");
+				    "rule: asynchronous slots are submitted before synchronous ones are read");
 	else
 		KUNIT_EXPECT_EQ_MSG(test, w->zeroes, before,
-				    "rule: zero-filled slots are read in their turn");
+				    "rule: zero-filled slots are read in order");
 }
 
 static void read_mixed_window(struct kunit *test, const struct fake_disk_profile *disk)
@@ -314,18 +315,18 @@ static void read_mixed_window(struct kunit *test, const struct fake_disk_profile
 		expect_zeroes(test, &w);
 }
 
-/* By slot: a fault on a rotational device. */
-static void window_by_slot(struct kunit *test)
+/* A rotational device has cluster readahead, others have VMA readahead. */
+static void cluster_window(struct kunit *test)
 {
 	read_mixed_window(test, &FAKE_DISK_HDD);
 }
 
-static void window_by_address(struct kunit *test)
+static void vma_window(struct kunit *test)
 {
 	read_mixed_window(test, &FAKE_DISK_SSD);
 }
 
-static void window_over_two_devices(struct kunit *test)
+static void vma_window_over_two_devices(struct kunit *test)
 {
 	read_mixed_window(test, &FAKE_DISK_SSD);
 }
@@ -347,23 +348,24 @@ static unsigned int bios_of(const struct mixed_window *w)
 	return swap_has(READ_BATCHED) ? count(w->reads, 'R') : count(w->mix->slots, 'd');
 }
 
-/* Everything but the device's own reads is done while those are in flight. */
+/* Only the reads of the device are in flight; all others are done. */
 static void expect_all_else_read(struct kunit *test, const struct mixed_window *w)
 {
 	unsigned int page;
 
 	for (page = 0; page < PAGES; page++) {
 		KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(w->mem, page),
-				      "rule: all of the window is read ahead: page %u", page);
+				      "rule: an asynchronous target reads all of its window: page %u",
+				      page);
 		KUNIT_EXPECT_EQ_MSG(test, under_read(w->mem, page), !synchronous(w->mix, page),
-				    "rule: what waits for no device is read while the rest is in flight: page %u",
+				    "rule: synchronous slots are read while others are in flight: page %u",
 				    page);
 	}
 }
 
 /*
- * Nothing completes: an asynchronous target is waited for, with all else read
- * meanwhile; a synchronous one is there while its neighbours are in flight.
+ * The device completes no read. A fault waits for an asynchronous target, and all other pages
+ * are read meanwhile; it does not wait for the neighbours of a synchronous target.
  */
 static void hold_device(struct kunit *test, const struct fake_disk_profile *disk)
 {
@@ -384,24 +386,24 @@ static void hold_device(struct kunit *test, const struct fake_disk_profile *disk
 		expect_all_else_read(test, &w);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, fake_disk_held(w.area->disk), bios_of(&w),
-			    "rule: asynchronous neighbours are read ahead, whatever the target");
+			    "rule: asynchronous neighbours are read for any target");
 	SWAP_EXPECT_DECISIONS(test, w.second ? NULL : w.area, "%s", w.reads);
 	fake_disk_release(w.area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(thread), VM_FAULT_MAJOR);
 	SWAP_EXPECT_DECISIONS(test, w.area, "");
 }
 
-static void in_flight_by_slot(struct kunit *test)
+static void cluster_window_in_flight(struct kunit *test)
 {
 	hold_device(test, &FAKE_DISK_HDD);
 }
 
-static void in_flight_by_address(struct kunit *test)
+static void vma_window_in_flight(struct kunit *test)
 {
 	hold_device(test, &FAKE_DISK_SSD);
 }
 
-/* A fault on a synchronous device reads nothing ahead; swapoff of one does. */
+/* A fault on a synchronous device reads nothing ahead, but its swapoff does. */
 static void swapoff_of_a_synchronous_device(struct kunit *test)
 {
 	struct mixed_window w = { };
@@ -413,11 +415,11 @@ static void swapoff_of_a_synchronous_device(struct kunit *test)
 }
 
 static struct kunit_case swap_sync_bypass_cases[] = {
-	KUNIT_CASE_PARAM(window_by_slot, one_device_gen_params),
-	KUNIT_CASE_PARAM(window_by_address, one_device_gen_params),
-	KUNIT_CASE_PARAM(window_over_two_devices, two_devices_gen_params),
-	KUNIT_CASE_PARAM(in_flight_by_slot, one_device_gen_params),
-	KUNIT_CASE_PARAM(in_flight_by_address, one_device_gen_params),
+	KUNIT_CASE_PARAM(cluster_window, one_device_gen_params),
+	KUNIT_CASE_PARAM(vma_window, one_device_gen_params),
+	KUNIT_CASE_PARAM(vma_window_over_two_devices, two_devices_gen_params),
+	KUNIT_CASE_PARAM(cluster_window_in_flight, one_device_gen_params),
+	KUNIT_CASE_PARAM(vma_window_in_flight, one_device_gen_params),
 	KUNIT_CASE_PARAM(swapoff_of_a_synchronous_device, swapoffs_gen_params),
 	{}
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Synchronous devices: reading waits for no queue, so that reading ahead would
- * only take memory; the one slot that is wanted is read, and let go of early.
+ * Synchronous devices: a read waits for no queue, so reading ahead would only
+ * take memory. A fault reads its slot alone, and frees it early.
  */
 #include <linux/mman.h>
 #include <linux/mm.h>
@@ -9,118 +9,103 @@
 #include <linux/swapops.h>
 #include "swap_fixture.h"
 
-struct sync_device {
-	SWAP_PARAM_NAME;
-	const struct fake_disk_profile *disk;
-	bool synchronous;
-};
-
-static const struct sync_device devices[] = {
-	{ "zram", &FAKE_DISK_ZRAM, true },
-	{ "ssd", &FAKE_DISK_SSD, false },
+static const struct swap_device devices[] = {
+	SWAP_DEVICE("zram", FAKE_DISK_ZRAM, .clusters = 1),
+	SWAP_DEVICE("ssd", FAKE_DISK_SSD, .clusters = 1),
 };
 
 SWAP_PARAMS(devices, devices);
 
-static struct swap_area *area_on(struct kunit *test, const struct fake_disk_profile *disk)
+static bool synchronous(struct kunit *test)
 {
-	return swap_area_on(test, &(struct swap_area_config){ .disk = disk, .clusters = 1 });
-}
+	const struct swap_device *device = swap_param(test);
 
-static struct user_memory *swapped(struct kunit *test, struct user_memory *mem)
-{
-	user_fill(mem, 0, mem->pages);
-	user_swap_out(mem, 0, mem->pages);
-	swap_decisions_skip(test);
-	return mem;
+	return device->area.disk->synchronous;
 }
 
 /*
- * A fault on a synchronous device reads one slot, which is free afterwards;
- * one on another reads its window, and keeps slots that may serve again.
+ * A fault on a synchronous device reads its slot alone and frees it. Other devices read a window,
+ * and keep slots that may be needed again.
  */
 static void fault_reads_one_slot(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
-	struct swap_area *area = area_on(test, device->disk);
-	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
+	struct swap_area *area = swap_device_area(test);
+	struct user_memory *mem = user_memory_swapped(test, 32);
 	unsigned long ra = swap_vmstat(SWAP_RA);
 
 	KUNIT_EXPECT_EQ(test, user_fault(mem, 20), VM_FAULT_MAJOR);
-	SWAP_EXPECT_DECISIONS(test, area, device->synchronous ? "R0:20!20 F0:20" : "R0:17+8!20");
-	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, device->synchronous ? 0UL : 7UL,
-			    "rule: nothing is read ahead from a synchronous device");
+	SWAP_EXPECT_DECISIONS(test, area, synchronous(test) ? "R0:20!20 F0:20" : "R0:17+8!20");
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, synchronous(test) ? 0UL : 7UL,
+			    "rule: a fault on a synchronous device reads nothing ahead");
 }
 
 /* A write fault frees its slot on every device. */
 static void write_fault_reads_one_slot(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
-	struct swap_area *area = area_on(test, device->disk);
-	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
+	struct swap_area *area = swap_device_area(test);
+	struct user_memory *mem = user_memory_swapped(test, 32);
 
 	KUNIT_EXPECT_EQ(test, user_fault_write(mem, 20), VM_FAULT_MAJOR);
-	SWAP_EXPECT_DECISIONS(test, area, device->synchronous ?
+	SWAP_EXPECT_DECISIONS(test, area, synchronous(test) ?
 			      "R0:20!20 F0:20" : "R0:17+8!20 F0:20");
 }
 
-/* A slot that others have too: it stays, in the swap cache, for them. */
-static void shared_slot(struct kunit *test)
+/* A slot with other users keeps its page in the swap cache. */
+static void shared_slot_stays_in_the_swap_cache(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
-	struct swap_area *area = area_on(test, device->disk);
-	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
+	struct swap_area *area = swap_device_area(test);
+	struct user_memory *mem = user_memory_swapped(test, 32);
 	swp_entry_t entry = user_share_slot(mem, 20);
 	struct swap_slot_facts facts;
 
 	user_fault(mem, 20);
-	SWAP_EXPECT_DECISIONS(test, area, device->synchronous && swap_has(SYNC_SWAPIN_CACHED) ?
+	SWAP_EXPECT_DECISIONS(test, area, synchronous(test) && swap_has(SYNC_SWAPIN_CACHED) ?
 			      "R0:20!20" : "R0:17+8!20");
 	swap_slot_facts(area, swp_offset(entry), &facts);
 	KUNIT_EXPECT_TRUE_MSG(test, facts.cached,
-			      "rule: a shared slot's page stays in the swap cache");
+			      "rule: the page of a shared slot stays in the swap cache");
 	KUNIT_EXPECT_EQ(test, facts.count, 1U);
 	swap_free_slot(entry);
 }
 
-/* Shmem reads by slot; where it knows synchronous devices, the one slot. */
-static void shmem_fault(struct kunit *test)
+/* Shmem reads a window by slot, or, on kernels that bypass it, the slot alone. */
+static void shmem_fault_reads_one_slot(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
-	struct swap_area *area = area_on(test, device->disk);
-	struct user_memory *mem = swapped(test, user_memory_shmem(test, 32));
+	struct swap_area *area = swap_device_area(test);
+	struct user_memory *mem = user_memory_shmem(test, 32);
 
+	user_fill(mem, 0, 32);
+	user_swap_out(mem, 0, 32);
+	swap_decisions_skip(test);
 	swap_kunit_set_readahead_hits(6);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 20) & VM_FAULT_MAJOR);
-	SWAP_EXPECT_DECISIONS(test, area, device->synchronous && swap_has(SYNC_SWAPIN_SHMEM) ?
+	SWAP_EXPECT_DECISIONS(test, area, synchronous(test) && swap_has(SYNC_SWAPIN_SHMEM) ?
 			      "R0:20!20 F0:20" : "R0:16+8!20 F0:20");
 }
 
-/* Single reads neither spend nor move what readahead remembers. */
+/* A single read does not change the state of readahead. */
 static void readahead_state_is_left_alone(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
 	struct vm_area_struct *vma;
 	struct user_memory *mem;
 
-	area_on(test, device->disk);
-	mem = swapped(test, user_memory_new(test, 32));
+	swap_device_area(test);
+	mem = user_memory_swapped(test, 32);
 	vma = user_vma(mem);
 	swap_kunit_set_readahead_hits(6);
 	swap_kunit_set_vma_history(vma, mem->start + 19 * PAGE_SIZE, 4, 5);
 	user_fault(mem, 20);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_vma_hits(vma), device->synchronous ? 5U : 0U,
-			    "rule: a single read spends no hits of the mapping");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_vma_hits(vma), synchronous(test) ? 5U : 0U,
+			    "rule: a single read uses up no hits of the mapping");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 6,
-			    "rule: a single read spends no hits");
+			    "rule: a single read uses up no hits");
 }
 
-/* Readahead itself, asked by slot, does not ask what device it is. */
-static void readahead_by_slot_reads_its_window(struct kunit *test)
+/* Cluster readahead itself is the same on synchronous devices. */
+static void cluster_readahead_reads_its_window(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
-	struct swap_area *area = area_on(test, device->disk);
-	struct user_memory *mem = swapped(test, user_memory_new(test, 32));
+	struct swap_area *area = swap_device_area(test);
+	struct user_memory *mem = user_memory_swapped(test, 32);
 	struct folio *folio;
 
 	swap_kunit_set_readahead_hits(6);
@@ -128,62 +113,59 @@ static void readahead_by_slot_reads_its_window(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	folio_put(folio);
 	SWAP_EXPECT_DECISIONS(test, area,
-			      device->synchronous && swap_has(SYNC_READAHEAD_BYPASS) ?
+			      synchronous(test) && swap_has(SYNC_READAHEAD_BYPASS) ?
 			      "R0:20!20" : "R0:16+8!20");
 }
 
 /*
- * What is read on purpose stays in the swap cache until it is wanted: then a
- * synchronous device's slot is freed at once where the kernel sees to that.
+ * Pages that MADV_WILLNEED read stay in the swap cache until a fault; some kernels then free the
+ * slot on a synchronous device at once.
  */
 static void willneed_then_fault(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
-	struct swap_area *area = area_on(test, device->disk);
-	struct user_memory *mem = swapped(test, user_memory_new(test, 16));
+	struct swap_area *area = swap_device_area(test);
+	struct user_memory *mem = user_memory_swapped(test, 16);
 
 	KUNIT_EXPECT_EQ(test, do_madvise(mem->mm, mem->start + 4 * PAGE_SIZE, 6 * PAGE_SIZE,
 					 MADV_WILLNEED), 0);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:4+6");
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 5) & VM_FAULT_MAJOR, 0U,
-			    "rule: what the swap cache has is not read again");
-	SWAP_EXPECT_DECISIONS(test, area, device->synchronous && swap_has(SYNC_CACHE_FREED) ?
+			    "rule: a page in the swap cache is not read again");
+	SWAP_EXPECT_DECISIONS(test, area, synchronous(test) && swap_has(SYNC_CACHE_FREED) ?
 			      "F0:5" : "");
 }
 
-/* Writes to a synchronous device go out one by one; pages are free at once. */
+/* Each page is written to a synchronous device by its own bio, and freed at once. */
 static void writes_are_not_batched(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
-	struct swap_area *area = area_on(test, device->disk);
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_new(test, 8);
 	unsigned int page;
 
 	user_fill(mem, 0, 8);
 	user_page_out(mem, 0, 8);
-	SWAP_EXPECT_BIOS(test, area->disk, !device->synchronous && swap_has(WRITE_BATCHED) ?
+	SWAP_EXPECT_BIOS(test, area->disk, !synchronous(test) && swap_has(WRITE_BATCHED) ?
 			 "W0:0+8" : "W0:0 W0:1 W0:2 W0:3 W0:4 W0:5 W0:6 W0:7");
-	for (page = 0; device->synchronous && page < 8; page++)
+	for (page = 0; synchronous(test) && page < 8; page++)
 		KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, page),
 				       "rule: a page written synchronously leaves the swap cache at once");
 }
 
-/* A second fault on a slot under read does not read it again. */
+/* A second fault on a slot that is being read does not read it again. */
 static void slot_under_read_is_read_once(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
 	struct user_fault_thread *first, *second;
-	struct swap_area *area = area_on(test, device->disk);
-	struct user_memory *mem = swapped(test, user_memory_new(test, 4));
+	struct swap_area *area = swap_device_area(test);
+	struct user_memory *mem = user_memory_swapped(test, 4);
 
 	swap_set_page_cluster(0);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
 	first = user_fault_start(mem, 3);
 	KUNIT_EXPECT_TRUE(test, fake_disk_wait_held(area->disk, 1));
 	second = user_fault_start(mem, 3);
-	/* One that would bypass the swap cache backs out instead, to try again. */
+	/* A fault that would bypass the swap cache returns instead, to be retried. */
 	KUNIT_EXPECT_TRUE_MSG(test, user_fault_wait_blocked(second) ||
-			      (device->synchronous && swap_has(SYNC_SWAPIN_BYPASS)),
+			      (synchronous(test) && swap_has(SYNC_SWAPIN_BYPASS)),
 			      "rule: a fault waits for its read");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_SWAPPED);
 	KUNIT_EXPECT_FALSE_MSG(test, user_fault_done(first),
@@ -201,7 +183,7 @@ struct reentry {
 	vm_fault_t ret;
 };
 
-/* Before the read of page 3 is over: fault it in, change it, swap it out again. */
+/* During the read of page 3: fault it in, change it and swap it out again. */
 static void fault_meanwhile(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
 {
 	struct reentry *reentry = ctx;
@@ -217,9 +199,9 @@ static void fault_meanwhile(struct fake_disk *disk, const struct fake_bio *bio, 
 }
 
 /*
- * While a slot is read past the swap cache, nobody else gets at it: else it
- * could be freed, and taken for newer data under the eyes of the first fault.
- * The area is full, so that the same slot would be taken.
+ * While a fault reads a slot past the swap cache, no other fault may get at it. Otherwise the slot
+ * could be freed and reused for newer data before the first fault maps what it read. The area is
+ * full, so that the same slot would be reused.
  */
 static void slot_under_read_is_not_reused(struct kunit *test)
 {
@@ -230,31 +212,31 @@ static void slot_under_read_is_not_reused(struct kunit *test)
 	SWAP_REQUIRE(test, SYNC_SWAPIN_BYPASS);
 	area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_ZRAM, .tail_slots = 8 });
-	reentry.mem = swapped(test, user_memory_new(test, 8));
+	reentry.mem = user_memory_swapped(test, 8);
 	fake_disk_on_read(area->disk, fault_meanwhile, &reentry);
 	KUNIT_EXPECT_EQ(test, user_fault(reentry.mem, 3) & VM_FAULT_ERROR, 0U);
 	fake_disk_on_read(area->disk, NULL, NULL);
-	KUNIT_EXPECT_FALSE_MSG(test, reentry.again, "the fault reads");
+	KUNIT_EXPECT_FALSE_MSG(test, reentry.again, "the fault must read its page");
 	KUNIT_EXPECT_EQ(test, user_read(reentry.mem, 3, &value), 0);
 	KUNIT_EXPECT_EQ_MSG(test, value, reentry.mem->value[3],
-			    "rule: a fault does not install a page that was replaced meanwhile");
+			    "rule: a fault does not map a page that was replaced during its read");
 	KUNIT_EXPECT_EQ_MSG(test, fake_disk_bios(area->disk, FAKE_DISK_READ), 1U,
 			    "rule: a slot under read is not read again");
 }
 
-/* The target's device decides: no neighbour is read beside it on any other. */
+/* The device of the target decides: no neighbour is read from another device either. */
 static void target_device_decides(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 8);
 	unsigned int page;
 
-	area_on(test, &FAKE_DISK_SSD);
+	swap_area_on(test, &SWAP_AREA_SSD_1);
 	user_fill(mem, 0, 8);
 	for (page = 0; page < 8; page += 2)
 		user_swap_out(mem, page, 1);
 	swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_ZRAM, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 10 });
-	swap_kunit_drain_hints();	/* of the first */
+	swap_kunit_drain_hints();	/* they point to the first area */
 	for (page = 1; page < 8; page += 2)
 		user_swap_out(mem, page, 1);
 	swap_decisions_skip(test);
@@ -263,23 +245,22 @@ static void target_device_decides(struct kunit *test)
 }
 
 /*
- * swapoff brings pages in by readahead, on every device; only where it looks
- * pages up as a fault does, it tells readahead of its hits, and windows stay large.
+ * swapoff reads ahead on every device. Windows stay large only on kernels where swapoff looks
+ * pages up as a fault does, and so counts hits.
  */
 static void swapoff_reads_windows(struct kunit *test)
 {
-	const struct sync_device *device = swap_param(test);
-	struct swap_area *area = area_on(test, device->disk);
+	struct swap_area *area = swap_device_area(test);
 	unsigned int page;
 	char one_by_one[160];
 	int len = 0;
 
-	swapped(test, user_memory_new(test, 12));
+	user_memory_swapped(test, 12);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	for (page = 0; page < 12; page++)
 		len += scnprintf(one_by_one + len, sizeof(one_by_one) - len,
 				 "%sR0:%u F0:%u", len ? " " : "", page, page);
-	if (device->synchronous && swap_has(SYNC_READAHEAD_BYPASS))
+	if (synchronous(test) && swap_has(SYNC_READAHEAD_BYPASS))
 		SWAP_EXPECT_DECISIONS(test, area, "%s", one_by_one);
 	else
 		SWAP_EXPECT_DECISIONS(test, area, swap_has(HITS_TOLD_BY_CALLER) ?
@@ -290,10 +271,10 @@ static void swapoff_reads_windows(struct kunit *test)
 static struct kunit_case swap_sync_io_cases[] = {
 	KUNIT_CASE_PARAM(fault_reads_one_slot, devices_gen_params),
 	KUNIT_CASE_PARAM(write_fault_reads_one_slot, devices_gen_params),
-	KUNIT_CASE_PARAM(shared_slot, devices_gen_params),
-	KUNIT_CASE_PARAM(shmem_fault, devices_gen_params),
+	KUNIT_CASE_PARAM(shared_slot_stays_in_the_swap_cache, devices_gen_params),
+	KUNIT_CASE_PARAM(shmem_fault_reads_one_slot, devices_gen_params),
 	KUNIT_CASE_PARAM(readahead_state_is_left_alone, devices_gen_params),
-	KUNIT_CASE_PARAM(readahead_by_slot_reads_its_window, devices_gen_params),
+	KUNIT_CASE_PARAM(cluster_readahead_reads_its_window, devices_gen_params),
 	KUNIT_CASE_PARAM(willneed_then_fault, devices_gen_params),
 	KUNIT_CASE_PARAM(writes_are_not_batched, devices_gen_params),
 	KUNIT_CASE_PARAM(slot_under_read_is_read_once, devices_gen_params),
