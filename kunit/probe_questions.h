@@ -87,9 +87,6 @@ void probe(void) { scoped_with_init_fs() { barrier(); } }
 PROBE(QUEUE_LIMITS_FEATURES)	/* else queue flags */
 blk_features_t probe(struct queue_limits *lim) { return lim->features; }
 
-PROBE(BLK_ALLOC_DISK_LIMITS)
-struct gendisk *probe(struct queue_limits *lim) { return blk_alloc_disk(lim, NUMA_NO_NODE); }
-
 PROBE(BLK_ALLOC_DISK)		/* allocates disk and queue */
 void *probe(void) { return blk_alloc_disk(NUMA_NO_NODE); }
 
@@ -143,11 +140,6 @@ int probe(struct swap_info_struct *si, const struct swap_ops *ops)
 
 PROBE(SWAP_WRITEOUT)		/* the caller passes an I/O context */
 int probe(struct swap_io_ctx *ctx, struct folio *folio) { return swap_writeout(ctx, folio); }
-
-PROBE(MM_SWAP_H)		/* mm/swap.h */
-#if !__has_include("swap.h")
-#error
-#endif
 
 PROBE(FILE_OPEN_ROOT_PATH)
 void *probe(struct path *root) { return file_open_root(root, "x", 0, 0); }

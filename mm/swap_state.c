@@ -89,7 +89,15 @@ void swap_kunit_reset_readahead(void)
 	atomic_set(&swapin_readahead_hits, 0);
 }
 
-#if !SWAP_API_SWAP_VMA_RA_WIN
+#if SWAP_API_SWAP_VMA_RA_WIN
+unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long addr,
+				   unsigned long *start, unsigned long *end)
+{
+	struct vm_fault vmf = { .vma = vma, .address = addr & PAGE_MASK };
+
+	return swap_vma_ra_win(&vmf, start, end);
+}
+#else
 static pmd_t *swap_kunit_page_table(struct mm_struct *mm, unsigned long addr)
 {
 	pgd_t *pgd = pgd_offset(mm, addr);
@@ -99,15 +107,11 @@ static pmd_t *swap_kunit_page_table(struct mm_struct *mm, unsigned long addr)
 
 	return pmd && !pte_alloc(mm, pmd) ? pmd : NULL;
 }
-#endif
 
 unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long addr,
 				   unsigned long *start, unsigned long *end)
 {
 	struct vm_fault vmf = { .vma = vma, .address = addr & PAGE_MASK };
-#if SWAP_API_SWAP_VMA_RA_WIN
-	return swap_vma_ra_win(&vmf, start, end);
-#else
 	struct vma_swap_readahead ra_info = { .win = 1 };
 
 	/* swap_ra_info() reads the page table, which in a fault exists. */
@@ -118,8 +122,8 @@ unsigned int swap_kunit_vma_window(struct vm_area_struct *vma, unsigned long add
 	*start = vmf.address - (unsigned long)ra_info.offset * PAGE_SIZE;
 	*end = *start + (unsigned long)ra_info.nr_pte * PAGE_SIZE;
 	return ra_info.win;
-#endif
 }
+#endif
 
 void swap_kunit_set_vma_history(struct vm_area_struct *vma, unsigned long addr,
 				unsigned int window, unsigned int hits)

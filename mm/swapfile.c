@@ -246,11 +246,11 @@ bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
 
 void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
 {
-#if !SWAP_API_SWAP_TABLE
-	spin_lock(&si->lock);
-#endif
+#if SWAP_API_SWAP_TABLE
 	swap_reclaim_full_clusters(si, force);
-#if !SWAP_API_SWAP_TABLE
+#else
+	spin_lock(&si->lock);
+	swap_reclaim_full_clusters(si, force);
 	spin_unlock(&si->lock);
 #endif
 }
@@ -284,6 +284,20 @@ void swap_kunit_zero_lists(struct swap_info_struct *si)
 	memset(&si->discard_clusters, 0, sizeof(si->discard_clusters));
 	memset(si->nonfull_clusters, 0, sizeof(si->nonfull_clusters));
 	memset(si->frag_clusters, 0, sizeof(si->frag_clusters));
+}
+
+static void swap_kunit_drop_hints(struct swap_info_struct *si)
+{
+#if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (si->percpu_cluster)
+			memset(per_cpu_ptr(si->percpu_cluster, cpu)->next, 0,
+			       sizeof(si->percpu_cluster->next));
+#else
+	flush_percpu_swap_cluster(si);
+#endif
 }
 #else /* lists of free clusters and of clusters to discard only; nothing to reclaim */
 static void swap_kunit_walk_list(struct swap_info_struct *si, struct swap_cluster_list *head,
@@ -344,6 +358,10 @@ unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *f
 void swap_kunit_zero_lists(struct swap_info_struct *si)
 {
 }
+
+static void swap_kunit_drop_hints(struct swap_info_struct *si)
+{
+}
 #endif
 
 void swap_kunit_flush_work(struct swap_info_struct *si)
@@ -375,24 +393,11 @@ void swap_kunit_run_discards(struct swap_info_struct *si)
 
 void swap_kunit_drain_hints(void)
 {
-#if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA && SWAP_API_SWAP_CLUSTER_LISTS
-	struct swap_info_struct *si;
-	int type, cpu;
-
-	for_each_swap_info(si, type)
-		for_each_possible_cpu(cpu)
-			if (si->percpu_cluster)
-				memset(per_cpu_ptr(si->percpu_cluster, cpu)->next, 0,
-				       sizeof(si->percpu_cluster->next));
-#elif SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
-	/* An area's hints go with the area. */
-#else
 	struct swap_info_struct *si;
 	int type;
 
 	for_each_swap_info(si, type)
-		flush_percpu_swap_cluster(si);
-#endif
+		swap_kunit_drop_hints(si);
 #if SWAP_MECHANISM_SLOT_CACHE
 	swap_kunit_disable_slot_cache();
 #endif
