@@ -30,15 +30,13 @@ static void exit_frees_slots_read_ahead(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_swapped(test, 8);
-	struct swap_area_facts facts;
 
 	read_ahead(mem, 2, 4);
 	swap_decisions_skip(test);
 	user_memory_exit(mem);
 	SWAP_EXPECT_DECISIONS(test, area, swap_has(RANGE_FREED) ?
 			      "F0:0+2 F0:6+2 F0:2+4" : "F0:0+8");
-	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ(test, facts.inuse, 0UL);
+	KUNIT_EXPECT_EQ(test, swap_area_inuse(area), 0UL);
 }
 
 /* A slot that another process refers to stays in use. */
@@ -47,16 +45,13 @@ static void exit_leaves_shared_slots(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_swapped(test, 4);
 	swp_entry_t entry = user_share_slot(mem, 1);
-	struct swap_slot_facts facts;
 
 	user_fault(mem, 1);
 	user_memory_exit(mem);
-	swap_slot_facts(area, swp_offset(entry), &facts);
-	KUNIT_EXPECT_EQ_MSG(test, facts.count, 1U,
+	KUNIT_EXPECT_EQ_MSG(test, swp_swapcount(entry), 1,
 			    "rule: a slot is freed with its last reference");
 	swap_free_slot(entry);
-	swap_slot_facts(area, swp_offset(entry), &facts);
-	KUNIT_EXPECT_EQ(test, facts.count, 0U);
+	KUNIT_EXPECT_EQ(test, swap_area_inuse(area), 0UL);
 }
 
 /* The last reference to a folio frees its slot, unless the folio is locked. */

@@ -11,18 +11,6 @@ static const struct swap_device cache_devices[] = {
 
 SWAP_PARAMS(cache_device, cache_devices);
 
-static struct swap_area *cache_area(struct kunit *test)
-{
-	const struct swap_device *device = swap_param(test);
-
-	return swap_area_on(test, &device->area);
-}
-
-static bool cache_synchronous(struct swap_area *area)
-{
-	return fake_disk_profile(area->disk)->synchronous;
-}
-
 static unsigned long cache_pages(void)
 {
 	swap_fold_counters();
@@ -38,7 +26,7 @@ static struct user_memory *paged_out(struct kunit *test, struct swap_area *area,
 	struct user_memory *mem = user_memory_new(test, nr);
 
 	user_fill(mem, 0, nr);
-	if (!cache_synchronous(area))
+	if (!swap_area_synchronous(area))
 		fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
 	user_page_out(mem, 0, nr);
 	fake_disk_release(area->disk);
@@ -57,14 +45,14 @@ static struct user_memory *read_back(struct kunit *test)
 /* A page under writeback stays in the cache; where reclaim waits for the write, it leaves. */
 static void page_under_writeback_stays(struct kunit *test)
 {
-	struct swap_area *area = cache_area(test);
+	struct swap_area *area = swap_device_area(test);
 	unsigned long before = cache_pages();
 	struct user_memory *mem = paged_out(test, area, 4);
 
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
-	KUNIT_EXPECT_EQ_MSG(test, user_page_cached(mem, 0), !cache_synchronous(area),
+	KUNIT_EXPECT_EQ_MSG(test, user_page_cached(mem, 0), !swap_area_synchronous(area),
 			    "rule: a page stays in the swap cache while under writeback");
-	KUNIT_EXPECT_EQ(test, cache_pages() - before, cache_synchronous(area) ? 0UL : 4UL);
+	KUNIT_EXPECT_EQ(test, cache_pages() - before, swap_area_synchronous(area) ? 0UL : 4UL);
 	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_EQ_MSG(test, cache_pages(), before,
 			    "rule: a page that leaves the swap cache is no longer counted there");
@@ -106,20 +94,18 @@ static void page_under_write_is_not_read(struct kunit *test)
 /* After a read fault the page keeps its slot, except on a synchronous device. */
 static void read_fault_keeps_the_slot(struct kunit *test)
 {
-	struct swap_area *area = cache_area(test);
-	struct swap_area_facts facts;
+	struct swap_area *area = swap_device_area(test);
 
 	read_back(test);
-	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, cache_synchronous(area) ? 0UL : 1UL,
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), swap_area_synchronous(area) ? 0UL : 1UL,
 			    "rule: a page that is only read keeps its slot where that saves a write");
-	SWAP_EXPECT_DECISIONS(test, area, cache_synchronous(area) ? "R0:0!0 F0:0" : "R0:0!0");
+	SWAP_EXPECT_DECISIONS(test, area, swap_area_synchronous(area) ? "R0:0!0 F0:0" : "R0:0!0");
 }
 
 /* A write fault makes the copy on the device stale: the slot is freed. */
 static void write_fault_frees_the_slot(struct kunit *test)
 {
-	struct swap_area *area = cache_area(test);
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_swapped(test, 1);
 
 	KUNIT_EXPECT_FALSE(test, user_fault_write(mem, 0) & VM_FAULT_ERROR);
@@ -193,7 +179,7 @@ static void changed_page_goes_to_its_slot(struct kunit *test)
 /* A page that no page table refers to is freed instead of written. */
 static void unreferenced_page_is_not_written(struct kunit *test)
 {
-	struct swap_area *area = cache_area(test);
+	struct swap_area *area = swap_device_area(test);
 	struct folio *folio;
 
 	swap_alloc_cached(test, &folio);
@@ -205,16 +191,14 @@ static void unreferenced_page_is_not_written(struct kunit *test)
 /* When the process exits its slots are freed, cached or not. */
 static void exit_frees_cached_slots(struct kunit *test)
 {
-	struct swap_area *area = cache_area(test);
+	struct swap_area *area = swap_device_area(test);
 	unsigned long before = cache_pages();
 	struct user_memory *mem = paged_out(test, area, 4);
-	struct swap_area_facts facts;
 
 	user_fault(mem, 0);
 	user_reclaim_cached(mem, 1, 1);
 	user_memory_exit(mem);
-	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ_MSG(test, facts.inuse, 0UL, "rule: an exit leaves no slot in use");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 0UL, "rule: an exit leaves no slot in use");
 	KUNIT_EXPECT_EQ_MSG(test, cache_pages(), before,
 			    "rule: an exit leaves nothing in the swap cache");
 }

@@ -229,8 +229,7 @@ static void file_system_gives_less(struct kunit *test)
 			      "no cluster past the end of the area is on a list");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_many(test, 1100, NULL), gives->pages - 1,
 			    "rule: an area has only the slots that its file system gave");
-	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ(test, facts.inuse, gives->pages - 1);
+	KUNIT_EXPECT_EQ(test, swap_area_inuse(area), gives->pages - 1);
 }
 
 /* A file in use for swap is busy until swapoff deactivates it. */

@@ -14,8 +14,7 @@ SWAP_PARAMS(fixture_device, fixture_devices);
 /* A new area is empty and of the requested size; swapoff removes it. */
 static void area_is_switched_on_and_off(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	struct swap_area_facts facts;
 
 	swap_area_facts(area, &facts);
@@ -60,8 +59,7 @@ static void hundred_swapons_leak_nothing(struct kunit *test)
 /* On each device, pages read back what was written to them. */
 static void data_is_read_back(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_swapped(test, 4);
 	unsigned int page;
 

@@ -12,17 +12,11 @@ SWAP_PARAMS(io_device, io_devices);
 /* An area on the device of this case; the discards of swapon are skipped. */
 static struct swap_area *io_area(struct kunit *test)
 {
-	const struct swap_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &device->area);
+	struct swap_area *area = swap_device_area(test);
 
 	fake_disk_forget_bios(area->disk);
 	swap_decisions_skip(test);
 	return area;
-}
-
-static bool io_synchronous(struct swap_area *area)
-{
-	return fake_disk_profile(area->disk)->synchronous;
 }
 
 /* The word that a slot on the disk is filled with. */
@@ -79,7 +73,7 @@ static void writes_are_merged_into_bios(struct kunit *test)
 	user_page_out(mem, 0, 70);
 	SWAP_EXPECT_BIOS(test, area->disk, "%s",
 			 io_bios(test, 'W', 0, 70,
-				 swap_has(WRITE_BATCHED) && !io_synchronous(area)));
+				 swap_has(WRITE_BATCHED) && !swap_area_synchronous(area)));
 }
 
 /* A bio crosses the end of a cluster if the slots do. */
@@ -183,7 +177,7 @@ static void reads_are_merged_into_bios(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	folio_put(folio);
 	SWAP_EXPECT_BIOS(test, area->disk, "%s",
-			 io_synchronous(area) && swap_has(SYNC_READAHEAD_BYPASS) ? "R0:5" :
+			 swap_area_synchronous(area) && swap_has(SYNC_READAHEAD_BYPASS) ? "R0:5" :
 			 io_bios(test, 'R', 0, 32, swap_has(READ_BATCHED)));
 }
 
@@ -230,14 +224,14 @@ static void synchronous_device_is_waited_for(struct kunit *test)
 	fake_disk_on_bio(area->disk, io_see_wait, &wait);
 	user_fill(mem, 0, 4);
 	user_page_out(mem, 0, 4);
-	KUNIT_EXPECT_EQ_MSG(test, wait.sync, io_synchronous(area), "writes");
-	KUNIT_EXPECT_EQ_MSG(test, wait.async, !io_synchronous(area), "writes");
+	KUNIT_EXPECT_EQ_MSG(test, wait.sync, swap_area_synchronous(area), "writes");
+	KUNIT_EXPECT_EQ_MSG(test, wait.async, !swap_area_synchronous(area), "writes");
 	wait.sync = false;
 	wait.async = false;
 	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
-	KUNIT_EXPECT_EQ_MSG(test, wait.sync, io_synchronous(area), "reads");
-	KUNIT_EXPECT_EQ_MSG(test, wait.async, !io_synchronous(area), "reads");
+	KUNIT_EXPECT_EQ_MSG(test, wait.sync, swap_area_synchronous(area), "reads");
+	KUNIT_EXPECT_EQ_MSG(test, wait.async, !swap_area_synchronous(area), "reads");
 	KUNIT_EXPECT_FALSE_MSG(test, wait.atomic,
 			       "rule: no bio is submitted in atomic context");
 }
@@ -410,7 +404,7 @@ static void write_error_keeps_the_page(struct kunit *test)
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule: a failed write loses no data");
-	SWAP_EXPECT_DECISIONS(test, area, io_synchronous(area) && swap_has(SYNC_SWAPIN_CACHED) ?
+	SWAP_EXPECT_DECISIONS(test, area, swap_area_synchronous(area) && swap_has(SYNC_SWAPIN_CACHED) ?
 			      "F0:0+2" : "");
 	user_page_out(mem, 0, 2);
 	user_reclaim_cached(mem, 0, 2);
@@ -447,7 +441,6 @@ static void read_keeps_a_shared_slot(struct kunit *test)
 {
 	struct swap_area *area = io_area(test);
 	struct user_memory *mem = user_memory_swapped(test, 1);
-	struct swap_slot_facts slot;
 	swp_entry_t entry;
 
 	entry = user_share_slot(mem, 0);
@@ -455,8 +448,7 @@ static void read_keeps_a_shared_slot(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_FREE), 0U,
 			    "rule: the device keeps a slot that has references");
-	swap_slot_facts(area, swp_offset(entry), &slot);
-	KUNIT_EXPECT_EQ(test, slot.count, 1U);
+	KUNIT_EXPECT_EQ(test, swp_swapcount(entry), 1);
 	KUNIT_EXPECT_EQ_MSG(test, io_on_disk(area, 0, 0), mem->value[0],
 			    "rule: a slot in use keeps its data");
 	user_memory_exit(mem);
@@ -473,7 +465,7 @@ static void stable_page_under_write_is_copied(struct kunit *test)
 	bool stable = fake_disk_profile(area->disk)->stable_writes;
 	struct user_memory *mem = user_memory_new(test, 1);
 
-	if (io_synchronous(area))
+	if (swap_area_synchronous(area))
 		kunit_skip(test, "a synchronous device has no pages under writeback");
 	user_write(mem, 0, 0x1111);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_WRITE));
