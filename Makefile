@@ -8,7 +8,7 @@ PYTHON ?= /usr/bin/python3
 export PYTHONUNBUFFERED := 1
 
 verbs := run list build tree fetch coverage covers matrix presence decisions presubmit b4-check \
-	 bench-fragmentation test clean
+	 bench-fragmentation test lint clean
 
 q = '$(subst ','\'',$(1))'
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v))

@@ -12,5 +12,6 @@ decisions   decisions.txt read back, compared, drawn; the fragmentation benchmar
 coverage    gcov counters, per case; reports, floors, which tests reach a line
 series      mails, mboxes and ranges as a series of patches, laid on a base; why a hunk does not fit
 presubmit   the steps of a check, its store, progress and report; b4's checks
+lint        the linters for the files of this project
 cli         options and variables of make, the verbs
 """
