@@ -170,8 +170,9 @@ static void limit_of_the_parent_applies(struct kunit *test)
 }
 
 /*
- * One charge of several fails, as if another task had just used up the limit: only its page
- * stays in memory, and nr_swap_pages is still right.
+ * "mm: swap: move nr_swap_pages counter decrement from folio_alloc_swap() to
+ * swap_range_alloc()": if one charge of several fails, as when another task has
+ * just used up the limit, only its page stays in memory.
  */
 static void refused_charge_keeps_one_page_in_memory(struct kunit *test)
 {

@@ -578,7 +578,11 @@ static void device_without_clusters_has_no_slots_for_large_folios(struct kunit *
  * Failures
  */
 
-/* The cgroup has no swap left for a folio: all its slots are freed, once each. */
+/*
+ * "mm: swap: move nr_swap_pages counter decrement from folio_alloc_swap() to
+ * swap_range_alloc()": if the cgroup has no swap left for a folio, all its slots
+ * are freed, once each.
+ */
 static void failed_charge_frees_all_slots(struct kunit *test)
 {
 	struct swap_area *area = order_area(test, 3);

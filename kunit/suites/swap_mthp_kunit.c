@@ -73,7 +73,10 @@ static void ptes_are_of_pages_in_a_row(struct kunit *test)
  * Out
  */
 
-/* A folio of any size is written by one bio of one segment, each page to its own slot. */
+/*
+ * "mm, swap: fix THP swap out": a folio of any size is written by one bio of one
+ * segment, each page to its own slot.
+ */
 static void folio_is_written_by_one_bio(struct kunit *test)
 {
 	struct swap_area *area = order_area(test, 2);

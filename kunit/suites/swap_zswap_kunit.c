@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswap.c: what goes into the pool, what comes out of it, and that the newest
- * copy of a page wins wherever it is.
+ * zswap.c: which pages its pool stores and returns, and that the newest copy of
+ * a page wins, whether it is in the pool or on the disk.
  */
 #include "swap_fixture.h"
 
-static const struct swap_device zswap_devices[] = { SWAP_DEVICES_PLAIN() };
+static const struct swap_device devices[] = { SWAP_DEVICES_PLAIN() };
 
-SWAP_PARAMS(zswap_device, zswap_devices);
+SWAP_PARAMS(device, devices);
 
-/* Older pools keep a page until its slot is free, which a fault may not make it. */
+/* Older kernels keep a loaded page in the pool until its slot is freed. */
 static bool zswap_keeps_loaded(struct swap_area *area)
 {
 	return !swap_has(ZSWAP_LOAD_ERASES) && !fake_disk_profile(area->disk)->synchronous;
 }
 
-/* The pool takes a page, no bio is sent, and the pool has it back. */
-static void pool_takes_pages(struct kunit *test)
+/* Pages that the pool stores are written to and read from no device. */
+static void pool_stores_pages(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -28,24 +28,24 @@ static void pool_takes_pages(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 A0:1 S0:1 A0:2 S0:2 A0:3 S0:3");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
 	KUNIT_EXPECT_EQ_MSG(test, !swap_kunit_zswap_pool_pages(), swap_has(ZSWAP_SAME_FILLED),
-			    "rule: pages of one repeated word take no memory, where zswap knows them");
+			    "rule: same-filled pages take no memory on kernels that detect them");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPOUT) - out, swap_has(ZSWAP_COUNTED) ? 4UL : 0,
-			    "rule: each page stored counts once in ZSWPOUT");
+			    "rule: ZSWPOUT counts each stored page once");
 	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPIN) - in, swap_has(ZSWAP_COUNTED) ? 4UL : 0,
-			    "rule: each page loaded counts once in ZSWPIN");
+			    "rule: ZSWPIN counts each loaded page once");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ZSWAP_LOAD), 4U);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), zswap_keeps_loaded(area) ? 4UL : 0UL,
-			    "rule: what is loaded leaves the pool, at once or with its slot");
+			    "rule: a loaded page leaves the pool, at once or when its slot is freed");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPOUT), disk_out,
-			    "rule: what the pool takes is not counted as written");
+			    "rule: PSWPOUT does not count pages that the pool stores");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(PSWPIN), disk_in,
-			    "rule: what the pool serves is not counted as read");
+			    "rule: PSWPIN does not count pages that the pool loads");
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
-/* Switched off it takes nothing more. */
-static void disabled_pool_takes_nothing(struct kunit *test)
+/* A disabled pool stores nothing. */
+static void disabled_pool_stores_nothing(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 1);
@@ -56,8 +56,8 @@ static void disabled_pool_takes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 }
 
-/* What was stored before is served after it was switched off. */
-static void disabled_pool_serves_what_it_has(struct kunit *test)
+/* A disabled pool still loads what it has stored before. */
+static void disabled_pool_loads_what_it_has(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
 	struct user_memory *mem = user_memory_new(test, 2);
@@ -72,7 +72,7 @@ static void disabled_pool_serves_what_it_has(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 1U);
 }
 
-/* A freed slot leaves nothing in the pool. */
+/* Freeing a slot frees its page in the pool. */
 static void freed_slot_leaves_the_pool(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -82,13 +82,13 @@ static void freed_slot_leaves_the_pool(struct kunit *test)
 	user_swap_out(mem, 0, 4);
 	user_memory_exit(mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
-			    "rule: a freed slot leaves nothing in the pool");
+			    "rule: freeing a slot frees its page in the pool");
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 }
 
-/* A zero page is known by its mark, and is no matter for the pool. */
-static void zero_page_is_not_stored(struct kunit *test)
+/* The zero map has zero-filled pages; the pool does not store them. */
+static void zero_filled_page_is_not_stored(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
 	struct user_memory *mem = user_memory_new(test, 1);
@@ -100,8 +100,8 @@ static void zero_page_is_not_stored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 }
 
-/* A page that does not compress: kept as it is, or sent to the disk. */
-static void page_that_does_not_compress(struct kunit *test)
+/* A page that does not compress is stored uncompressed, or written to the disk. */
+static void incompressible_page_is_stored_as_it_is(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
 	struct user_memory *mem = user_memory_new(test, 1);
@@ -113,15 +113,22 @@ static void page_that_does_not_compress(struct kunit *test)
 			      "A0:0 W0:0");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(SWAP_ZSWAP_INCOMPRESSIBLE) - before,
 			    swap_has(ZSWAP_INCOMPRESSIBLE) ? 1ULL : 0ULL,
-			    "rule: a page kept as it is counts as such while it is in the pool");
+			    "rule: incompressible pages are counted while they are in the pool");
 	KUNIT_EXPECT_TRUE_MSG(test, user_noise_intact(mem, 0, 7),
-			      "what is read back is what was last written");
+			      "rule: what is read back is what was last written");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(SWAP_ZSWAP_INCOMPRESSIBLE), before,
-			    "rule: a page kept as it is counts as such while it is in the pool");
+			    "rule: incompressible pages are counted while they are in the pool");
 }
 
-/* What the slot's page reads, once it is out of the cache. */
+/* Write a version of a folio to its slot. */
+static void write_version(struct folio *folio, u64 value)
+{
+	swap_folio_mix(folio, value);
+	swap_write_folio(folio);
+}
+
+/* Remove a folio from the swap cache, read its slot, and return the value. */
 static u64 zswap_read_back(struct kunit *test, struct swap_area *area, struct folio *folio)
 {
 	swp_entry_t entry = swap_folio_entry(folio);
@@ -136,63 +143,56 @@ static u64 zswap_read_back(struct kunit *test, struct swap_area *area, struct fo
 	return value;
 }
 
-/* The same slot stored twice: the second copy counts, the first is gone. */
+/* Storing a page again replaces its older copy. */
 static void second_store_replaces_the_first(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
 	struct folio *folio = swap_alloc_owned(test);
 
-	swap_folio_mix(folio, 0x1111);
-	swap_write_folio(folio);
+	write_version(folio, 0x1111);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 1UL);
-	swap_folio_mix(folio, 0x2222);
-	swap_write_folio(folio);
+	write_version(folio, 0x2222);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
-			    "rule: the pool has one copy of a slot");
+			    "rule: the pool has one copy of a slot only");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
-			    "the newest copy of a page wins");
+			    "rule: the newest copy of a page wins");
 }
 
-/* The pool has a copy, the next version goes to the disk: that one counts. */
+/* A newer version is written to the disk while the pool has an older one. */
 static void newer_copy_on_disk_wins(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
 	struct folio *folio = swap_alloc_owned(test);
 
-	swap_folio_mix(folio, 0x1111);
-	swap_write_folio(folio);
+	write_version(folio, 0x1111);
 	swap_kunit_set_zswap(false);
-	swap_folio_mix(folio, 0x2222);
-	swap_write_folio(folio);
+	write_version(folio, 0x2222);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,
-			    "rule: a copy that is out of date leaves the pool");
+			    "rule: an outdated copy leaves the pool");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
-			    "the newest copy of a page wins");
+			    "rule: the newest copy of a page wins");
 }
 
-/* Likewise where the pool refuses the newer version. */
-static void newer_copy_refused_by_the_pool_wins(struct kunit *test)
+/* The same if the pool rejects the newer version. */
+static void newer_copy_rejected_by_the_pool_wins(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
 	struct folio *folio = swap_alloc_owned(test), *other = swap_alloc_owned(test);
 
-	/* An empty pool is not full, whatever its limit. */
-	swap_folio_mix(other, 0x3333);
-	swap_write_folio(other);
-	swap_folio_mix(folio, 0x1111);
-	swap_write_folio(folio);
+	/* An empty pool is not full even with a limit of 0. */
+	write_version(other, 0x3333);
+	write_version(folio, 0x1111);
 	swap_kunit_zswap_limit(0);
-	swap_folio_mix(folio, 0x2222);
-	swap_write_folio(folio);
+	write_version(folio, 0x2222);
 	swap_kunit_zswap_settle();
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_zswap_has(swap_folio_entry(folio)),
-			       "rule: a copy that is out of date leaves the pool");
+			       "rule: an outdated copy leaves the pool");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
-			    "the newest copy of a page wins");
+			    "rule: the newest copy of a page wins");
 }
 
-/* Likewise where the newer version is a zero page. */
-static void newer_zero_page_wins(struct kunit *test)
+/* The same if the newer version is zero-filled. */
+static void newer_zero_filled_page_wins(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
 	struct folio *folio = swap_alloc_owned(test);
@@ -203,29 +203,28 @@ static void newer_zero_page_wins(struct kunit *test)
 	swap_folio_fill(folio, 0);
 	swap_write_folio(folio);
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0ULL,
-			    "the newest copy of a page wins");
+			    "rule: the newest copy of a page wins");
 }
 
-/* A full pool: pages go to the disk, and come from there. */
-static void full_pool_refuses(struct kunit *test)
+/* A full pool rejects pages; they are written to the disk. */
+static void full_pool_rejects_pages(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = user_memory_new(test, 2);
 
 	swap_kunit_set_zswap(true);
-	user_fill(mem, 0, 2);
-	user_mix(mem, 0, 2);
+	user_fill_mixed(mem, 0, 2);
 	user_swap_out(mem, 0, 1);
 	swap_kunit_zswap_limit(0);
 	user_swap_out(mem, 1, 1);
 	swap_kunit_zswap_settle();
 	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_ZSWAP_STORE), 1U,
-			    "rule: a full pool takes nothing");
+			    "rule: a full pool stores nothing");
 	KUNIT_EXPECT_GE(test, swap_decisions_count(area, SWAP_WRITE), 1U);
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A spoilt page is an I/O error, and no data. */
+/* A fault on a page that cannot be decompressed is a bus error. */
 static void spoilt_page_is_a_bus_error(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 1);
@@ -233,8 +232,7 @@ static void spoilt_page_is_a_bus_error(struct kunit *test)
 	vm_fault_t ret;
 
 	swap_case_of(test)->data_lost = true;
-	user_fill(mem, 0, 1);
-	user_mix(mem, 0, 1);
+	user_fill_mixed(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 0)));
 	ret = user_fault(mem, 0);
@@ -246,7 +244,7 @@ static void spoilt_page_is_a_bus_error(struct kunit *test)
 	user_memory_exit(mem);
 }
 
-/* Swapoff has the pages of the pool back in memory, too. */
+/* swapoff swaps the pages of the pool in. */
 static void swapoff_empties_the_pool(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
@@ -260,16 +258,16 @@ static void swapoff_empties_the_pool(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-struct zswap_warmth {
+struct warmth_param {
 	SWAP_PARAM_NAME;
 	bool workingset;
 };
 
-static const struct zswap_warmth zswap_warmths[] = {
+static const struct warmth_param warmths[] = {
 	{ "cold", false }, { "workingset", true },
 };
 
-SWAP_PARAMS(zswap_warmth, zswap_warmths);
+SWAP_PARAMS(warmth, warmths);
 
 static bool stalled_in_load;
 
@@ -283,10 +281,13 @@ static const struct swap_seams stall_seams = {
 	.zswap_loaded = see_stall,
 };
 
-/* Decompressing a page that was in use is a stall on memory; a cold one not (A60). */
+/*
+ * "mm: page_io: fix psi memory pressure error on cold swapins": loading a page is a
+ * memory stall only if the page was in the workingset.
+ */
 static void load_is_a_stall_for_the_workingset(struct kunit *test)
 {
-	const struct zswap_warmth *warmth = swap_param(test);
+	const struct warmth_param *warmth = swap_param(test);
 	struct user_memory *others = user_memory_new(test, 8);
 	struct user_memory *mem = user_memory_at(test, 0x50000000, 1);
 
@@ -307,18 +308,19 @@ static void load_is_a_stall_for_the_workingset(struct kunit *test)
 	user_fault(mem, 0);
 	SWAP_REQUIRE_CONFIG(test, CONFIG_PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled_in_load, warmth->workingset,
-			    "rule: reading a page counts as a stall where it was in the workingset");
+			    "rule: reading a page is a memory stall only if it was in the workingset");
 }
 
-/* Each step of a store, how it fails, and where that is counted. */
-struct zswap_failure {
+/* The steps of a store that can fail, and the counters of these failures. */
+struct failure_param {
 	SWAP_PARAM_NAME;
 	enum swap_fail_point point;
 	int err;
 	enum swap_zswap_counter counter;
 };
 
-static const struct zswap_failure zswap_failures[] = {
+static const struct failure_param failures[] = {
+	/* name, point, err, counter */
 	{ "no entry", SWAP_FAIL_ZSWAP_ENTRY, -ENOMEM, SWAP_ZSWAP_ENTRY_FAIL },
 	{ "compressor fails", SWAP_FAIL_ZSWAP_COMPRESS, -EINVAL, SWAP_ZSWAP_COMPRESS_FAIL },
 	{ "no memory in the pool", SWAP_FAIL_ZSWAP_POOL, -ENOMEM, SWAP_ZSWAP_ALLOC_FAIL },
@@ -326,16 +328,15 @@ static const struct zswap_failure zswap_failures[] = {
 	{ "no memory in the tree", SWAP_FAIL_ZSWAP_TREE, -ENOMEM, SWAP_ZSWAP_ALLOC_FAIL },
 };
 
-SWAP_PARAMS(zswap_failure, zswap_failures);
+SWAP_PARAMS(failure, failures);
 
 /*
- * A store that fails: the page goes to the disk, its older copy is gone from the pool, and what
- * the store had taken is given back. Only a compressor is done without, where pages may be kept
- * as they are.
+ * If a store fails, the page is written to the disk, its older copy leaves the pool, and nothing
+ * of the store remains. Kernels that store incompressible pages do so if the compressor fails.
  */
-static void failed_store_uses_the_disk(struct kunit *test)
+static void page_of_a_failed_store_is_written(struct kunit *test)
 {
-	const struct zswap_failure *c = swap_param(test);
+	const struct failure_param *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	bool kept = c->point == SWAP_FAIL_ZSWAP_COMPRESS && swap_has(ZSWAP_INCOMPRESSIBLE);
 	struct folio *folio = swap_alloc_owned(test);
@@ -344,30 +345,28 @@ static void failed_store_uses_the_disk(struct kunit *test)
 	u64 before;
 
 	swap_kunit_set_zswap(true);
-	swap_folio_mix(folio, 0x1111);
-	swap_write_folio(folio);
+	write_version(folio, 0x1111);
 	KUNIT_EXPECT_TRUE(test, swap_kunit_zswap_has(swap_folio_entry(folio)));
 	before = swap_kunit_zswap_counter(c->counter);
 	swap_fail_errno(test, c->point, 1, SWAP_FAIL_ALL, c->err);
-	swap_folio_mix(folio, 0x2222);
-	swap_write_folio(folio);
+	write_version(folio, 0x2222);
 	swap_fail(test, c->point, 1, 0);
 	if (c->point == SWAP_FAIL_ZSWAP_TREE && !swap_has(ZSWAP_SHRINKER))
-		kunit_skip(test, "an entry has its place in the tree with it");
+		kunit_skip(test, "no memory is allocated for the tree of this kernel");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_has(swap_folio_entry(folio)), kept,
-			    "rule: a copy that is out of date leaves the pool");
+			    "rule: an outdated copy leaves the pool");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), kept ? 1UL : 0UL,
-			    "rule: a store that fails leaves nothing in the pool");
+			    "rule: a failed store leaves nothing in the pool");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(c->counter) - before,
 			    counted ? 1ULL : 0ULL,
-			    "rule: a store that fails is counted once, where it failed");
-	swap_rule(test, "a page that zswap does not take is written to the disk");
+			    "rule: a failed store is counted once, by the step that failed");
+	swap_rule(test, "a page that zswap rejects is written to the disk");
 	SWAP_EXPECT_DECISIONS(test, area, kept ? "A0:0 S0:0 S0:0" : "A0:0 S0:0 W0:0");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_read_back(test, area, folio), 0x2222ULL,
-			    "the newest copy of a page wins");
+			    "rule: the newest copy of a page wins");
 }
 
-/* No memory for an area's tree: either the area is not switched on, or it is without zswap. */
+/* Without memory for the tree of an area, swapon fails, or the area does not use zswap. */
 static void no_memory_for_the_tree(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_ZRAM);
@@ -381,17 +380,17 @@ static void no_memory_for_the_tree(struct kunit *test)
 	swap_fail(test, SWAP_FAIL_ZSWAP_SETUP, 1, 0);
 	if (swap_has(ZSWAP_SHRINKER)) {
 		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM,
-				    "rule: no memory for zswap's tree is an error of swapon");
+				    "rule: swapon fails without memory for zswap's tree");
 		return;
 	}
-	KUNIT_ASSERT_EQ_MSG(test, err, 0, "rule: an area does without zswap's tree");
+	KUNIT_ASSERT_EQ_MSG(test, err, 0, "rule: swapon succeeds without memory for zswap's tree");
 	user_fill(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 W0:0");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Pages of the memory are swapped out until the pool takes so much memory. */
+/* Swap pages out until the pool has @pool_pages pages of memory. Return: the next page. */
 static unsigned int zswap_fill_pool(struct user_memory *mem, unsigned long pool_pages)
 {
 	unsigned int page = 0;
@@ -403,8 +402,8 @@ static unsigned int zswap_fill_pool(struct user_memory *mem, unsigned long pool_
 	return page;
 }
 
-/* Does the pool take this page? */
-static bool zswap_takes(struct swap_area *area, struct user_memory *mem, unsigned int page)
+/* Write a page and page it out: does the pool store it? */
+static bool zswap_stores(struct swap_area *area, struct user_memory *mem, unsigned int page)
 {
 	unsigned int before = swap_decisions_count(area, SWAP_ZSWAP_STORE);
 
@@ -414,10 +413,10 @@ static bool zswap_takes(struct swap_area *area, struct user_memory *mem, unsigne
 }
 
 /*
- * A pool that was full takes nothing until it has fallen to the accept threshold; one that was
- * not takes pages up to its limit.
+ * A pool that was full stores nothing until it has shrunk below the accept threshold; a pool that
+ * was not full stores pages up to its limit.
  */
-static void full_pool_takes_again_at_the_threshold(struct kunit *test)
+static void full_pool_stores_again_below_the_threshold(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 					      .disk = &FAKE_DISK_ZRAM, .clusters = 12 });
@@ -426,7 +425,7 @@ static void full_pool_takes_again_at_the_threshold(struct kunit *test)
 	unsigned int page;
 	u64 hits;
 
-	/* Nothing is to be written back meanwhile. */
+	/* Prevent writeback. */
 	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "enabled", "Y"), 0);
 	page = zswap_fill_pool(mem, percent + 1);
@@ -435,30 +434,30 @@ static void full_pool_takes_again_at_the_threshold(struct kunit *test)
 	hits = swap_kunit_zswap_counter(SWAP_ZSWAP_LIMIT_HIT);
 
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "max_pool_percent", "1"), 0);
-	KUNIT_EXPECT_FALSE_MSG(test, zswap_takes(area, mem, page),
-			       "rule: a pool at max_pool_percent takes nothing");
+	KUNIT_EXPECT_FALSE_MSG(test, zswap_stores(area, mem, page),
+			       "rule: a pool at max_pool_percent stores nothing");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_LIMIT_HIT) - hits, 1ULL);
 
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "max_pool_percent", "2"), 0);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "accept_threshold_percent", "25"), 0);
-	KUNIT_EXPECT_FALSE_MSG(test, zswap_takes(area, mem, page + 1),
-			       "rule: a pool that was full takes nothing above accept_threshold_percent");
+	KUNIT_EXPECT_FALSE_MSG(test, zswap_stores(area, mem, page + 1),
+			       "rule: a pool that was full stores nothing above accept_threshold_percent");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_LIMIT_HIT) - hits, 1ULL);
 
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "accept_threshold_percent", "90"), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, zswap_takes(area, mem, page + 2),
-			      "rule: a pool that was full takes pages again below accept_threshold_percent");
+	KUNIT_EXPECT_TRUE_MSG(test, zswap_stores(area, mem, page + 2),
+			      "rule: a pool that was full stores pages below accept_threshold_percent");
 
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "accept_threshold_percent", "25"), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, zswap_takes(area, mem, page + 3),
-			      "rule: a pool that was not full knows no accept_threshold_percent");
+	KUNIT_EXPECT_TRUE_MSG(test, zswap_stores(area, mem, page + 3),
+			      "rule: accept_threshold_percent does not apply to a pool that was not full");
 	swap_kunit_zswap_settle();
 	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 0);
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A spoilt page asked for by readahead alone: it is not there, and the fault does not mind. */
-static void spoilt_neighbour_does_no_harm(struct kunit *test)
+/* A corrupt page that only readahead reads does not fail the fault. */
+static void corrupt_neighbour_does_not_fail_the_fault(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -466,16 +465,15 @@ static void spoilt_neighbour_does_no_harm(struct kunit *test)
 
 	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
 	swap_case_of(test)->data_lost = true;
-	user_fill(mem, 0, 4);
-	user_mix(mem, 0, 4);
-	/* On the device: beside such a page, what is in zswap is read ahead by any policy. */
+	user_fill_mixed(mem, 0, 4);
+	/* The target is on the device: beside it, every policy reads pages in zswap ahead. */
 	user_swap_out(mem, 0, 1);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 1, 3);
 	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 1)));
 	swap_kunit_set_vma_history(user_vma(mem), 0, 0, 6);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 0) & VM_FAULT_ERROR, 0U,
-			    "rule: a spoilt neighbour is no error of the page that is wanted");
+			    "rule: a corrupt neighbour does not fail the fault");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL) - failed, 1ULL);
 	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_zswap_has(user_entry(mem, 1)),
 			      "rule: a page that cannot be decompressed stays in the pool");
@@ -484,30 +482,29 @@ static void spoilt_neighbour_does_no_harm(struct kunit *test)
 	user_memory_exit(mem);
 }
 
-/* Swapoff cannot have a spoilt page in memory: a marker stands for it, and the pool is empty. */
-static void swapoff_marks_a_spoilt_page(struct kunit *test)
+/* swapoff poisons a page that cannot be decompressed, and empties the pool. */
+static void swapoff_poisons_a_corrupt_page(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 2);
 	struct swap_area *area = zswap_area(test);
 
 	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
 	swap_case_of(test)->data_lost = true;
-	user_fill(mem, 0, 2);
-	user_mix(mem, 0, 2);
+	user_fill_mixed(mem, 0, 2);
 	user_swap_out(mem, 0, 2);
 	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 1)));
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_PRESENT);
 	KUNIT_EXPECT_EQ_MSG(test, user_page_is(mem, 1), USER_PAGE_POISON,
-			    "rule: what swapoff could not read back is marked as lost");
+			    "rule: a page that swapoff cannot read is poisoned");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 	KUNIT_EXPECT_TRUE_MSG(test, user_fault(mem, 1) & VM_FAULT_ERROR,
-			      "rule: what swapoff could not read back is marked as lost");
+			      "rule: a page that swapoff cannot read is poisoned");
 	user_memory_exit(mem);
 }
 
-/* Swapoff of one area leaves the pages of another in the pool. */
-static void swapoff_leaves_the_other_area_alone(struct kunit *test)
+/* swapoff of one area leaves the pages of another in the pool. */
+static void swapoff_leaves_pages_of_other_areas_in_the_pool(struct kunit *test)
 {
 	struct swap_area *a = zswap_area(test), *b;
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -520,16 +517,15 @@ static void swapoff_leaves_the_other_area_alone(struct kunit *test)
 	user_swap_out(mem, 2, 2);
 	KUNIT_ASSERT_PTR_EQ(test, swap_area_of(test, user_entry(mem, 2)), b);
 	swap_decisions_skip(test);
-	/* Nothing is read ahead, from the other area say. */
+	/* Nothing is read ahead from the other area. */
 	swap_set_page_cluster(0);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(a), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 2UL,
-			    "rule: swapoff takes this area's pages out of the pool, and no others");
+			    "rule: swapoff removes the pages of its own area only from the pool");
 	KUNIT_EXPECT_TRUE(test, swap_kunit_zswap_has(user_entry(mem, 2)));
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* The parameters, set while the system runs. */
 static void expect_param(struct kunit *test, const char *name, const char *expected)
 {
 	char value[32] = "";
@@ -538,6 +534,7 @@ static void expect_param(struct kunit *test, const char *name, const char *expec
 	KUNIT_EXPECT_STREQ(test, value, expected);
 }
 
+/* The parameters can be changed at any time. */
 static void switched_on_and_off_while_running(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
@@ -549,7 +546,7 @@ static void switched_on_and_off_while_running(struct kunit *test)
 	expect_param(test, "enabled", "Y");
 	user_swap_out(mem, 0, 1);
 	KUNIT_EXPECT_NE_MSG(test, zswap_param_set(test, "enabled", "perhaps"), 0,
-			    "rule: enabled is yes or no");
+			    "rule: enabled is a boolean");
 	user_swap_out(mem, 1, 1);
 	KUNIT_EXPECT_EQ(test, zswap_param_set(test, "enabled", "N"), 0);
 	user_swap_out(mem, 2, 1);
@@ -557,31 +554,30 @@ static void switched_on_and_off_while_running(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* The other compressor of the two that the kernels under test have built in. */
+/* lzo or lzo-rle, whichever is not in use: the configuration has both built in. */
 static const char *zswap_other_compressor(struct kunit *test, char *now, size_t size)
 {
 	KUNIT_ASSERT_EQ(test, zswap_param_get("compressor", now, size), 0);
 	return strcmp(now, "lzo") ? "lzo" : "lzo-rle";
 }
 
-/* Older pools without pages go as soon as nobody looks at them any more. */
+/* Older kernels free an empty pool after an RCU grace period. */
 static void expect_pools(struct kunit *test, unsigned int expected)
 {
 	rcu_barrier();
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_pools(), expected,
-			    "rule: a pool that is not used any more lives as long as its pages");
+			    "rule: a replaced pool exists as long as it has pages");
 }
 
-/* Another compressor is for what is stored from then on: each page knows its own pool. */
-static void compressor_changes_under_stored_pages(struct kunit *test)
+/* A new compressor is used for later stores; stored pages keep theirs. */
+static void new_compressor_keeps_stored_pages(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct swap_area *area = zswap_area(test);
 	char before[32];
 	const char *other = zswap_other_compressor(test, before, sizeof(before));
 
-	user_fill(mem, 0, 4);
-	user_mix(mem, 0, 4);
+	user_fill_mixed(mem, 0, 4);
 	user_swap_out(mem, 0, 2);
 	expect_pools(test, 1);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "compressor", other), 0);
@@ -595,7 +591,7 @@ static void compressor_changes_under_stored_pages(struct kunit *test)
 	expect_pools(test, 1);
 }
 
-/* Back to the first compressor while it still has pages: their pool is the one in use again. */
+/* Changing back to a compressor whose pool still has pages uses that pool again. */
 static void compressor_changes_back(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 4);
@@ -603,8 +599,7 @@ static void compressor_changes_back(struct kunit *test)
 	char before[32];
 	const char *other = zswap_other_compressor(test, before, sizeof(before));
 
-	user_fill(mem, 0, 4);
-	user_mix(mem, 0, 4);
+	user_fill_mixed(mem, 0, 4);
 	user_swap_out(mem, 0, 2);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "compressor", other), 0);
 	expect_pools(test, 2);
@@ -616,7 +611,7 @@ static void compressor_changes_back(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* No such compressor, or the one in use: nothing changes. */
+/* An unknown compressor, or the one in use, changes nothing. */
 static void unknown_compressor_is_refused(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 1);
@@ -625,7 +620,7 @@ static void unknown_compressor_is_refused(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, zswap_param_get("compressor", before, sizeof(before)), 0);
 	KUNIT_EXPECT_EQ_MSG(test, zswap_param_set(test, "compressor", "nonesuch"), -ENOENT,
-			    "rule: a compressor that is not there is refused");
+			    "rule: an unknown compressor is refused");
 	expect_param(test, "compressor", before);
 	KUNIT_EXPECT_EQ(test, zswap_param_set(test, "compressor", before), 0);
 	expect_param(test, "compressor", before);
@@ -635,7 +630,7 @@ static void unknown_compressor_is_refused(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0");
 }
 
-/* Whatever a new pool lacks memory for: the old one stays in use, and nothing is left behind. */
+/* If any allocation of a new pool fails, the old pool stays in use. */
 static void no_memory_for_another_pool(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 1);
@@ -652,12 +647,13 @@ static void no_memory_for_another_pool(struct kunit *test)
 		swap_fail(test, SWAP_FAIL_ZSWAP_SETUP, 1, 0);
 		if (!failed)
 			break;
-		KUNIT_EXPECT_NE_MSG(test, err, 0, "rule: allocation %u of a pool fails", nth);
+		KUNIT_EXPECT_NE_MSG(test, err, 0,
+				    "rule: a new pool fails with its allocation %u", nth);
 		expect_param(test, "compressor", before);
 		expect_pools(test, 1);
 	}
-	KUNIT_EXPECT_EQ_MSG(test, err, 0, "rule: a pool is made once no allocation fails");
-	KUNIT_EXPECT_GT_MSG(test, nth, 3U, "rule: a pool is made of several allocations");
+	KUNIT_EXPECT_EQ_MSG(test, err, 0, "rule: a new pool succeeds once no allocation fails");
+	KUNIT_EXPECT_GT_MSG(test, nth, 3U, "rule: a new pool makes several allocations");
 	expect_param(test, "compressor", other);
 	user_fill(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
@@ -665,20 +661,19 @@ static void no_memory_for_another_pool(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* The pool's allocator, where there is a choice. */
-static void allocator_changes_under_stored_pages(struct kunit *test)
+/* A new allocator is used for later stores; stored pages stay where they are. */
+static void new_allocator_keeps_stored_pages(struct kunit *test)
 {
 	struct user_memory *mem = user_memory_new(test, 4);
 	struct swap_area *area = zswap_area(test);
 	char before[32];
 
 	if (zswap_param_get("zpool", before, sizeof(before)) == -ENOENT)
-		kunit_skip(test, "zswap has one allocator here");
+		kunit_skip(test, "zswap has only one allocator on this kernel");
 	KUNIT_EXPECT_EQ_MSG(test, zswap_param_set(test, "zpool", "nonesuch"), -ENOENT,
-			    "rule: an allocator that is not there is refused");
+			    "rule: an unknown allocator is refused");
 	expect_param(test, "zpool", before);
-	user_fill(mem, 0, 4);
-	user_mix(mem, 0, 4);
+	user_fill_mixed(mem, 0, 4);
 	user_swap_out(mem, 0, 2);
 	KUNIT_EXPECT_EQ(test, zswap_param_set(test, "zpool", "zsmalloc"), 0);
 	expect_param(test, "zpool", "zsmalloc");
@@ -689,32 +684,32 @@ static void allocator_changes_under_stored_pages(struct kunit *test)
 }
 
 static struct kunit_case swap_zswap_cases[] = {
-	KUNIT_CASE_PARAM(pool_takes_pages, zswap_device_gen_params),
-	KUNIT_CASE(disabled_pool_takes_nothing),
-	KUNIT_CASE_PARAM(disabled_pool_serves_what_it_has, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(freed_slot_leaves_the_pool, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(zero_page_is_not_stored, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(page_that_does_not_compress, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(second_store_replaces_the_first, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(newer_copy_on_disk_wins, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(newer_copy_refused_by_the_pool_wins, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(newer_zero_page_wins, zswap_device_gen_params),
-	KUNIT_CASE(full_pool_refuses),
-	KUNIT_CASE_PARAM(spoilt_page_is_a_bus_error, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(swapoff_empties_the_pool, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(load_is_a_stall_for_the_workingset, zswap_warmth_gen_params),
-	KUNIT_CASE_PARAM(failed_store_uses_the_disk, zswap_failure_gen_params),
+	KUNIT_CASE_PARAM(pool_stores_pages, device_gen_params),
+	KUNIT_CASE(disabled_pool_stores_nothing),
+	KUNIT_CASE_PARAM(disabled_pool_loads_what_it_has, device_gen_params),
+	KUNIT_CASE_PARAM(freed_slot_leaves_the_pool, device_gen_params),
+	KUNIT_CASE_PARAM(zero_filled_page_is_not_stored, device_gen_params),
+	KUNIT_CASE_PARAM(incompressible_page_is_stored_as_it_is, device_gen_params),
+	KUNIT_CASE_PARAM(second_store_replaces_the_first, device_gen_params),
+	KUNIT_CASE_PARAM(newer_copy_on_disk_wins, device_gen_params),
+	KUNIT_CASE_PARAM(newer_copy_rejected_by_the_pool_wins, device_gen_params),
+	KUNIT_CASE_PARAM(newer_zero_filled_page_wins, device_gen_params),
+	KUNIT_CASE(full_pool_rejects_pages),
+	KUNIT_CASE_PARAM(spoilt_page_is_a_bus_error, device_gen_params),
+	KUNIT_CASE_PARAM(swapoff_empties_the_pool, device_gen_params),
+	KUNIT_CASE_PARAM(load_is_a_stall_for_the_workingset, warmth_gen_params),
+	KUNIT_CASE_PARAM(page_of_a_failed_store_is_written, failure_gen_params),
 	KUNIT_CASE(no_memory_for_the_tree),
-	KUNIT_CASE(full_pool_takes_again_at_the_threshold),
-	KUNIT_CASE(spoilt_neighbour_does_no_harm),
-	KUNIT_CASE_PARAM(swapoff_marks_a_spoilt_page, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(swapoff_leaves_the_other_area_alone, zswap_device_gen_params),
+	KUNIT_CASE(full_pool_stores_again_below_the_threshold),
+	KUNIT_CASE(corrupt_neighbour_does_not_fail_the_fault),
+	KUNIT_CASE_PARAM(swapoff_poisons_a_corrupt_page, device_gen_params),
+	KUNIT_CASE_PARAM(swapoff_leaves_pages_of_other_areas_in_the_pool, device_gen_params),
 	KUNIT_CASE(switched_on_and_off_while_running),
-	KUNIT_CASE_PARAM(compressor_changes_under_stored_pages, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(compressor_changes_back, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(unknown_compressor_is_refused, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(no_memory_for_another_pool, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(allocator_changes_under_stored_pages, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(new_compressor_keeps_stored_pages, device_gen_params),
+	KUNIT_CASE_PARAM(compressor_changes_back, device_gen_params),
+	KUNIT_CASE_PARAM(unknown_compressor_is_refused, device_gen_params),
+	KUNIT_CASE_PARAM(no_memory_for_another_pool, device_gen_params),
+	KUNIT_CASE_PARAM(new_allocator_keeps_stored_pages, device_gen_params),
 	{}
 };
 

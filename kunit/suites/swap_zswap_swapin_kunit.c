@@ -11,8 +11,11 @@
  */
 #include "swap_fixture.h"
 
-#define SWAPIN_NEW	"every folio read from the device counts"
-#define SWAPIN_OLD	"only the page the fault is for counts"
+static const char *swapin_rule(void)
+{
+	return swap_has(ZSWAP_SWAPIN_COUNT) ? "every folio read from the device counts" :
+					      "only the page the fault is for counts";
+}
 
 /* Counted for one window, of which @reads pages came from the device. */
 static long swapin_window_counts(unsigned int reads)
@@ -20,7 +23,7 @@ static long swapin_window_counts(unsigned int reads)
 	return swap_has(ZSWAP_SWAPIN_COUNT) ? reads : !swap_has(ZSWAP_LONE_PIVOT_COUNT);
 }
 
-/* Memory of a cgroup of its own, where there are cgroups. */
+/* Memory in a cgroup of its own, if there are cgroups. */
 static struct user_memory *swapin_memory(struct kunit *test, unsigned long start,
 					 unsigned int pages, struct mem_cgroup **memcg)
 {
@@ -29,24 +32,21 @@ static struct user_memory *swapin_memory(struct kunit *test, unsigned long start
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
 	KUNIT_ASSERT_TRUE_MSG(test, swap_has(ZSWAP_SWAPIN_COUNT) || swap_has(ZSWAP_PIVOT_COUNT),
 			      "rule: a kernel with zswap's shrinker counts swap-ins");
-	kunit_info(test, "the rule here: %s",
-		   swap_has(ZSWAP_SWAPIN_COUNT) ? SWAPIN_NEW : SWAPIN_OLD);
+	kunit_info(test, "the rule of this kernel: %s", swapin_rule());
+	mem = user_memory_at(test, start, pages);
 	*memcg = NULL;
 	if (IS_ENABLED(CONFIG_MEMCG)) {
 		struct memory_cgroup *cgroup = memory_cgroup_new(test);
 
 		*memcg = memory_cgroup_memcg(cgroup);
-		mem = user_memory_at(test, start, pages);
 		user_memory_join(mem, cgroup);
-	} else {
-		mem = user_memory_at(test, start, pages);
 	}
 	return mem;
 }
 
 #define SWAPIN_START	0x40000000UL
 
-/* One letter a page: on the disk, in the pool, zero, or on the disk and in the swap cache. */
+/* One letter for each page: on the Disk, in the Pool, Zero-filled, or on the disk and Cached. */
 static void swapin_swap_out(struct user_memory *mem, struct swap_area *area, const char *where)
 {
 	struct folio *folio;
@@ -75,11 +75,12 @@ static void swapin_swap_out(struct user_memory *mem, struct swap_area *area, con
 
 struct swapin {
 	SWAP_PARAM_NAME;
-	const char *where;	/* the pages of the window; the fault is for the fourth */
-	unsigned int reads;
+	const char *where;	/* pages of the window; the fault is for the fourth */
+	unsigned int reads;	/* from the device */
 };
 
 static const struct swapin swapins[] = {
+	/* name, where, reads */
 	{ "all on the disk", "DDDDDDDD", 8 },
 	{ "some in the pool", "DPDDPDDD", 6 },
 	{ "target in the pool", "DDDPDDDD", 7 },
@@ -96,12 +97,11 @@ static void expect_window_counts(struct kunit *test, struct swap_area *area, uns
 				 long counted)
 {
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), reads);
-	KUNIT_EXPECT_EQ_MSG(test, counted, swapin_window_counts(reads), "rule: %s",
-			    swap_has(ZSWAP_SWAPIN_COUNT) ? SWAPIN_NEW : SWAPIN_OLD);
+	KUNIT_EXPECT_EQ_MSG(test, counted, swapin_window_counts(reads), "rule: %s", swapin_rule());
 }
 
-/* VMA readahead, a window of eight. */
-static void vma_window_counts(struct kunit *test)
+/* A fault with a window of eight pages. */
+static void expect_window(struct kunit *test, bool vma)
 {
 	const struct swapin *c = swap_param(test);
 	struct mem_cgroup *memcg;
@@ -111,37 +111,34 @@ static void vma_window_counts(struct kunit *test)
 
 	swapin_swap_out(mem, area, c->where);
 	before = swap_kunit_disk_swapins(memcg);
+	swap_kunit_set_vma_readahead(vma);
 	swap_kunit_set_vma_history(user_vma(mem), 0, 0, 6);
-	user_fault(mem, 3);
-	expect_window_counts(test, area, c->reads, swap_kunit_disk_swapins(memcg) - before);
-}
-
-/* Cluster readahead, the same. */
-static void cluster_window_counts(struct kunit *test)
-{
-	const struct swapin *c = swap_param(test);
-	struct mem_cgroup *memcg;
-	struct user_memory *mem = swapin_memory(test, SWAPIN_START, 8, &memcg);
-	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	long before;
-
-	swapin_swap_out(mem, area, c->where);
-	before = swap_kunit_disk_swapins(memcg);
-	swap_kunit_set_vma_readahead(false);
 	swap_kunit_set_readahead_hits(6);
 	user_fault(mem, 3);
 	expect_window_counts(test, area, c->reads, swap_kunit_disk_swapins(memcg) - before);
 }
 
-/* One page by itself, from each device and each place. */
+static void vma_window_counts(struct kunit *test)
+{
+	expect_window(test, true);
+}
+
+static void cluster_window_counts(struct kunit *test)
+{
+	expect_window(test, false);
+}
+
+/* A single page, on each device and in each place. */
 struct swapin_alone {
 	SWAP_PARAM_NAME;
 	const struct swap_area_config *area;
 	const char *where;
-	bool now, before;	/* counts, by the rule and by the older one */
+	bool counts;		/* by the rule */
+	bool counted_before;	/* by the older rule */
 };
 
 static const struct swapin_alone swapins_alone[] = {
+	/* name, area, where, counts, counted_before */
 	{ "ssd, disk", &SWAP_AREA_SSD, "D", true, true },
 	{ "ssd, pool", &SWAP_AREA_SSD, "P", false, true },
 	{ "ssd, zero", &SWAP_AREA_SSD, "Z", false, true },
@@ -169,15 +166,12 @@ static void page_alone_counts(struct kunit *test)
 	swap_set_page_cluster(0);
 	user_fault(mem, 0);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), *c->where == 'D' ? 1U : 0U);
-	if (swap_has(ZSWAP_SWAPIN_COUNT))
-		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, (long)c->now,
-				    "rule: " SWAPIN_NEW);
-	else
-		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, (long)c->before,
-				    "rule: " SWAPIN_OLD);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before,
+			    (long)(swap_has(ZSWAP_SWAPIN_COUNT) ? c->counts : c->counted_before),
+			    "rule: %s", swapin_rule());
 }
 
-/* A read that fails was one all the same. */
+/* A read that fails counts, too. */
 static void failed_read_counts(struct kunit *test)
 {
 	struct mem_cgroup *memcg;
@@ -192,11 +186,11 @@ static void failed_read_counts(struct kunit *test)
 	swap_set_page_cluster(0);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, 1L,
-			    "rule: a read counts when it is asked for");
+			    "rule: a read counts when it is submitted");
 	user_memory_exit(mem);
 }
 
-/* Swapoff reads page by page, each for itself. */
+/* Each page that swapoff reads counts. */
 static void swapoff_counts(struct kunit *test)
 {
 	struct mem_cgroup *memcg;
@@ -209,10 +203,10 @@ static void swapoff_counts(struct kunit *test)
 	swap_set_page_cluster(0);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, 4L,
-			    "rule: what swapoff reads from the device counts");
+			    "rule: each page that swapoff reads counts");
 }
 
-/* A neighbour's read is its own cgroup's, not that of whose fault it was. */
+/* A neighbour counts for its own cgroup, not for the cgroup of the fault. */
 static void neighbour_counts_for_its_own_cgroup(struct kunit *test)
 {
 	struct mem_cgroup *of_mem, *of_other;
@@ -244,7 +238,7 @@ static void neighbour_counts_for_its_own_cgroup(struct kunit *test)
 
 #define POOL_PAGES	16
 
-/* A pool of pages that are due, and as many pages on the disk as are wanted. */
+/* @on_disk pages on the disk, and a pool of old pages. */
 static struct user_memory *pool_and_disk(struct kunit *test, struct swap_area *area,
 					 unsigned int on_disk, struct mem_cgroup **memcg)
 {
@@ -272,48 +266,51 @@ struct protection {
 };
 
 static const struct protection protections[] = {
-	{ "none read", 0 }, { "one read", 1 }, { "half of it read", POOL_PAGES / 2 },
-	{ "as many read", POOL_PAGES }, { "more read", POOL_PAGES + 4 },
+	{ "none read", .reads = 0 },
+	{ "one read", .reads = 1 },
+	{ "half of it read", .reads = POOL_PAGES / 2 },
+	{ "as many read", .reads = POOL_PAGES },
+	{ "more read", .reads = POOL_PAGES + 4 },
 };
 
 SWAP_PARAMS(protection, protections);
 
 /*
- * As many pages of the pool as were read are not for the shrinker, once; what is more than the
- * pool has is made good the next time. What is left is as much as the pool's memory saves.
+ * The shrinker spares one page of the pool for each read, once; reads beyond the size of the pool
+ * count the next time. It may write back the rest in proportion to the memory that this frees.
  */
 static void reads_protect_the_pool(struct kunit *test)
 {
 	const struct protection *c = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
-	unsigned long all, made_good = min_t(unsigned int, c->reads, POOL_PAGES), later;
+	unsigned long all, spared = min_t(unsigned int, c->reads, POOL_PAGES), later;
 	struct mem_cgroup *memcg;
 	struct user_memory *mem = pool_and_disk(test, area, c->reads, &memcg);
 	unsigned int page;
 
 	all = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL);
 	KUNIT_EXPECT_GE_MSG(test, all, POOL_PAGES / 3UL,
-			    "rule: the shrinker may write as many pages as the pool takes memory");
+			    "rule: the shrinker may write back pages in proportion to the memory they free");
 	KUNIT_EXPECT_LE(test, all, POOL_PAGES * 2UL / 3);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrinkable(memcg, GFP_NOIO), 0UL,
-			    "rule: the shrinker writes, and so keeps out where no I/O may be");
+			    "rule: the shrinker does nothing if no I/O is allowed");
 	swap_set_page_cluster(0);
 	for (page = 0; page < c->reads; page++)
 		user_fault(mem, page);
 	KUNIT_EXPECT_EQ(test, swap_kunit_disk_swapins(memcg), (long)c->reads);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL),
-			    (POOL_PAGES - made_good) * all / POOL_PAGES,
-			    "rule: the shrinker spares a page for each one read from the disk");
-	later = c->reads - made_good;
+			    (POOL_PAGES - spared) * all / POOL_PAGES,
+			    "rule: the shrinker spares a page for each page read from the disk");
+	later = c->reads - spared;
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg), (long)later,
-			    "rule: what the shrinker has made good is forgotten, the rest is not");
+			    "rule: reads that the shrinker has spared a page for are forgotten, others are not");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL),
 			    (POOL_PAGES - later) * all / POOL_PAGES,
-			    "rule: what the shrinker has made good is forgotten, the rest is not");
+			    "rule: reads that the shrinker has spared a page for are forgotten, others are not");
 	KUNIT_EXPECT_EQ(test, swap_kunit_disk_swapins(memcg), 0L);
 }
 
-/* A window read from the disk, then the shrinker: the fewer it writes, the more count. */
+/* The more pages of a window count, the fewer the shrinker writes back. */
 static void window_protects_the_pool(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -329,13 +326,13 @@ static void window_protects_the_pool(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "R0:0+8!3");
 	nr = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL);
 	KUNIT_EXPECT_EQ_MSG(test, nr, (POOL_PAGES - counted) * all / POOL_PAGES,
-			    "rule: the shrinker spares a page for each one read from the disk");
+			    "rule: the shrinker spares a page for each page read from the disk");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(memcg, nr), nr);
-	swap_rule(test, "the shrinker spares a page for each one read from the disk");
+	swap_rule(test, "the shrinker spares a page for each page read from the disk");
 	SWAP_EXPECT_DECISIONS(test, area, "W0:8+%lu", nr);
 }
 
-/* Pages that the pool itself serves are no reason to spare others. */
+/* Pages that the pool loads do not protect others. */
 static void pool_hits_protect_nothing(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -349,15 +346,13 @@ static void pool_hits_protect_nothing(struct kunit *test)
 	for (page = 0; page < 4; page++)
 		user_fault(mem, page);
 	SWAP_EXPECT_DECISIONS(test, area, "L0:0!0 L0:1!1 L0:2!2 L0:3!3");
-	if (swap_has(ZSWAP_SWAPIN_COUNT))
-		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg), 0L, "rule: " SWAPIN_NEW);
-	else
-		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg), 4L, "rule: " SWAPIN_OLD);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg),
+			    swap_has(ZSWAP_SWAPIN_COUNT) ? 0L : 4L, "rule: %s", swapin_rule());
 	page = swap_kunit_disk_swapins(memcg);
 	nr = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL);
 	all = swap_kunit_zswap_shrinkable(memcg, GFP_KERNEL);
 	KUNIT_EXPECT_EQ_MSG(test, nr, (left - page) * all / left,
-			    "rule: the shrinker spares a page for each one read from the disk");
+			    "rule: the shrinker spares a page for each page read from the disk");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(memcg, nr), nr);
 	SWAP_EXPECT_DECISIONS(test, area, "W0:4+%lu", nr);
 }

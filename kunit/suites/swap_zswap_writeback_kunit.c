@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zswap.c: what leaves the pool for the disk, in which order, and what does not.
+ * zswap.c: which pages of the pool are written back to the disk, and in which
+ * order.
  */
 #include "swap_fixture.h"
 #include <linux/shrinker.h>
 
-static const struct swap_device zswap_devices[] = { SWAP_DEVICES_PLAIN() };
+static const struct swap_device devices[] = { SWAP_DEVICES_PLAIN() };
 
-SWAP_PARAMS(zswap_device, zswap_devices);
+SWAP_PARAMS(device, devices);
 
-/* Pages of the pool, no longer new where that matters. */
+/* Pages in the pool that have used up their second chance. */
 static struct user_memory *zswap_old_pages(struct kunit *test, unsigned int nr)
 {
 	struct user_memory *mem = user_memory_new(test, nr);
 
 	swap_kunit_set_zswap(true);
-	user_fill(mem, 0, nr);
-	user_mix(mem, 0, nr);
+	user_fill_mixed(mem, 0, nr);
 	user_swap_out(mem, 0, nr);
-	/* The first look gives a new page a second chance. */
+	/* The first scan gives a new page a second chance. */
 	if (swap_has(ZSWAP_SHRINKER))
 		KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(nr), 0UL);
 	swap_decisions_skip(test);
@@ -27,8 +27,8 @@ static struct user_memory *zswap_old_pages(struct kunit *test, unsigned int nr)
 }
 
 /*
- * Writing back: a new page gets a second chance where a shrinker asks, then goes to its slot on the
- * disk, oldest first, and is read from there.
+ * Old pages are written back to their slots on the disk, oldest first. Kernels with a shrinker
+ * give new pages a second chance.
  */
 static void old_pages_are_written_back(struct kunit *test)
 {
@@ -36,8 +36,7 @@ static void old_pages_are_written_back(struct kunit *test)
 	struct user_memory *mem = user_memory_new(test, 3);
 	unsigned long back = swap_vmstat(ZSWPWB);
 
-	user_fill(mem, 0, 3);
-	user_mix(mem, 0, 3);
+	user_fill_mixed(mem, 0, 3);
 	user_swap_out(mem, 0, 3);
 	swap_decisions_skip(test);
 	if (swap_has(ZSWAP_SHRINKER))
@@ -51,7 +50,7 @@ static void old_pages_are_written_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(ZSWPWB) - back,
 			    swap_has(ZSWAP_WRITEBACK_COUNTED) ? 3UL : 0UL,
-			    "rule: each page written back counts once in ZSWPWB");
+			    "rule: ZSWPWB counts each page that is written back once");
 	user_reclaim_cached(mem, 0, 3);
 	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 3U);
@@ -63,15 +62,18 @@ struct reuse {
 	bool pool;
 };
 
-static const struct reuse reuses[] = { { "to the disk", false }, { "to the pool", true } };
+static const struct reuse reuses[] = {
+	{ "to the disk", .pool = false },
+	{ "to the pool", .pool = true },
+};
 
 SWAP_PARAMS(reuse, reuses);
 
 static struct user_memory *reused_from, *reused_by;
 static bool reused_in_pool;
 
-/* As memory is found for the writing back: the slot's owner goes, and another has the slot. */
-static void slot_changes_hands(void *ctx)
+/* While a folio for the writeback is allocated, the slot is freed and reused. */
+static void reuse_slot(void *ctx)
 {
 	swap_kunit_set_zswap(reused_in_pool);
 	user_memory_exit(reused_from);
@@ -80,7 +82,10 @@ static void slot_changes_hands(void *ctx)
 	reused_by = NULL;
 }
 
-/* A slot reused while its old page is about to be written back: the new page counts (A65). */
+/*
+ * "mm: fix zswap writeback race condition": a page whose slot is reused when its
+ * writeback begins is not written over the new page.
+ */
 static void reused_slot_is_not_written_back(struct kunit *test)
 {
 	const struct reuse *reuse = swap_param(test);
@@ -90,38 +95,35 @@ static void reused_slot_is_not_written_back(struct kunit *test)
 					      .disk = &FAKE_DISK_ZRAM, .tail_slots = 1 });
 
 	swap_kunit_set_zswap(true);
-	user_fill(old, 0, 1);
-	user_mix(old, 0, 1);
-	user_fill(mem, 0, 1);
-	user_mix(mem, 0, 1);
+	user_fill_mixed(old, 0, 1);
+	user_fill_mixed(mem, 0, 1);
 	user_swap_out(old, 0, 1);
-	/* The first look gives a new page a second chance. */
+	/* The first scan gives a new page a second chance. */
 	if (swap_has(ZSWAP_SHRINKER))
 		swap_kunit_zswap_write_back(1);
 	reused_from = old;
 	reused_by = mem;
 	reused_in_pool = reuse->pool;
-	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, slot_changes_hands, NULL);
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, reuse_slot, NULL);
 	swap_kunit_zswap_write_back(1);
-	KUNIT_ASSERT_NULL_MSG(test, reused_by, "the case needs the page to be looked at");
+	KUNIT_ASSERT_NULL_MSG(test, reused_by, "writeback must look at the page");
 	KUNIT_ASSERT_EQ_MSG(test, user_page_is(mem, 0), USER_PAGE_SWAPPED,
-			    "the case needs the slot to be reused");
-	/* The new page may be written back in the old one's place, never the old one. */
+			    "the slot must be reused");
+	/* The new page may be written back instead, the old one never. */
 	if (!reuse->pool)
 		KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_WRITE), 1U,
 				    "rule: a page whose slot was reused is not written back");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* Writing back to a disk that fails: the page stays in memory. */
-static void failed_write_back_costs_no_data(struct kunit *test)
+/* A page whose writeback fails stays in memory. */
+static void failed_writeback_loses_no_data(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_new(test, 1);
 
 	swap_kunit_set_zswap(true);
-	user_fill(mem, 0, 1);
-	user_mix(mem, 0, 1);
+	user_fill_mixed(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
 	swap_kunit_zswap_write_back(1);
@@ -129,11 +131,11 @@ static void failed_write_back_costs_no_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 	user_reclaim_cached(mem, 0, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_page_cached(mem, 0),
-			      "rule: a page that could not be written stays in memory");
+			      "rule: a page whose writeback failed stays in memory");
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* A page somebody has in the swap cache is not written back from the pool. */
+/* A page in the swap cache is not written back. */
 static void cached_page_is_not_written_back(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
@@ -144,11 +146,11 @@ static void cached_page_is_not_written_back(struct kunit *test)
 	swap_kunit_zswap_write_back(1);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 0UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
-			    "rule: what is in the swap cache is not written back from the pool");
+			    "rule: a page in the swap cache is not written back");
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
-/* Looked at one by one: the oldest goes first, and a page stored since then is not yet due. */
+/* The oldest page is written back first, and a page stored since then last. */
 static void oldest_page_goes_first(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
@@ -156,8 +158,7 @@ static void oldest_page_goes_first(struct kunit *test)
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
 	user_fault(mem, 0);
-	user_fill(mem, 0, 1);
-	user_mix(mem, 0, 1);
+	user_fill_mixed(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	swap_decisions_skip(test);
 	swap_step(NULL, SWAP_NO_TARGET);
@@ -173,22 +174,22 @@ static void oldest_page_goes_first(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "W0:4");
 }
 
-/* No memory to decompress into: the page stays in the pool, and that is counted. */
-struct zswap_lack {
+/* Without memory to decompress a page, it stays in the pool, and the failure is counted. */
+struct lack {
 	SWAP_PARAM_NAME;
 	enum swap_fail_point point;
 };
 
-static const struct zswap_lack zswap_lacks[] = {
+static const struct lack lacks[] = {
 	{ "no folio", SWAP_FAIL_SWAPIN_ALLOC },
 	{ "no charge", SWAP_FAIL_SWAPIN_CHARGE },
 };
 
-SWAP_PARAMS(zswap_lack, zswap_lacks);
+SWAP_PARAMS(lack, lacks);
 
-static void no_memory_to_write_back(struct kunit *test)
+static void writeback_without_memory_is_repeated(struct kunit *test)
 {
-	const struct zswap_lack *lack = swap_param(test);
+	const struct lack *lack = swap_param(test);
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = zswap_old_pages(test, 1);
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_RECLAIM_FAIL);
@@ -198,20 +199,20 @@ static void no_memory_to_write_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 0UL);
 	swap_fail(test, lack->point, 1, 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 1UL,
-			    "rule: what cannot be written back stays in the pool");
+			    "rule: a page that cannot be written back stays in the pool");
 	if (swap_has(ZSWAP_SHRINKER))
 		KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_RECLAIM_FAIL) - failed,
 				1ULL);
 	KUNIT_EXPECT_FALSE(test, user_page_cached(mem, 0));
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(1), 1UL,
-			    "rule: what could not be written back is tried again");
+			    "rule: a failed writeback is repeated");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_counter(SWAP_ZSWAP_WRITTEN_BACK) - written, 1ULL);
 	SWAP_EXPECT_BIOS(test, area->disk, "W0:0");
 }
 
-/* A spoilt page is not written over what the disk has. */
-static void spoilt_page_is_not_written_back(struct kunit *test)
+/* A page that cannot be decompressed is not written back. */
+static void corrupt_page_is_not_written_back(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem;
@@ -232,7 +233,7 @@ static void spoilt_page_is_not_written_back(struct kunit *test)
 	user_memory_exit(mem);
 }
 
-/* A page that is kept as it is goes to the disk as it is. */
+/* An incompressible page is written back as it is. */
 static void incompressible_page_is_written_back(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
@@ -247,16 +248,16 @@ static void incompressible_page_is_written_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 1UL);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0 S0:0 W0:0");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_counter(SWAP_ZSWAP_INCOMPRESSIBLE), 0ULL,
-			    "rule: a page kept as it is counts as such while it is in the pool");
+			    "rule: incompressible pages are counted while they are in the pool");
 	user_reclaim_cached(mem, 0, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_noise_intact(mem, 0, 9),
-			      "what is read back is what was last written");
+			      "rule: what is read back is what was last written");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 1U);
 }
 
 /*
- * The shrinker, as reclaim asks it: it stops at the first page that somebody has in the swap
- * cache, since that is where the pages in use begin.
+ * The shrinker stops at the first page that is in the swap cache: pages after it are assumed to be
+ * in use.
  */
 static void shrinker_stops_at_a_cached_page(struct kunit *test)
 {
@@ -270,18 +271,18 @@ static void shrinker_stops_at_a_cached_page(struct kunit *test)
 	swap_folio_mix(folio, 0x1111);
 	swap_write_folio(folio);
 	mem = zswap_old_pages(test, 3);
-	/* The cached page was older, and looked at before the others were stored. */
+	/* The cached page is the oldest, and has used up its second chance, too. */
 	swap_kunit_zswap_write_back(1);
 	swap_decisions_skip(test);
-	swap_rule(test, "shrinking ends at a page that is in the swap cache");
+	swap_rule(test, "the shrinker stops at a page that is in the swap cache");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(NULL, 4), SHRINK_STOP);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* What the shrinker is told to look at it writes back, where it may at all. */
-static void shrinker_writes_what_it_looks_at(struct kunit *test)
+/* An enabled shrinker writes back as many pages as it is asked to scan. */
+static void shrinker_writes_the_pages_it_scans(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem;
@@ -290,19 +291,19 @@ static void shrinker_writes_what_it_looks_at(struct kunit *test)
 	mem = zswap_old_pages(test, 4);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "N"), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrink(NULL, 3), SHRINK_STOP,
-			    "rule: a shrinker that is switched off writes nothing");
+			    "rule: a disabled shrinker writes nothing");
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "Y"), 0);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(NULL, 3), 3UL);
 	SWAP_EXPECT_DECISIONS(test, area, "W0:0+3");
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_shrink(NULL, 3), 1UL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrink(NULL, 3), SHRINK_STOP,
-			    "rule: a shrinker that finds nothing says so");
+			    "rule: a shrinker that finds nothing returns SHRINK_STOP");
 	user_reclaim_cached(mem, 0, 4);
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* One limit hit after the other, until the worker has the pool small enough. */
+/* Hit the limit again and again until the worker has shrunk the pool to @pool_pages. */
 static unsigned int zswap_hit_the_limit(struct user_memory *mem, unsigned int page,
 					unsigned long pool_pages)
 {
@@ -316,7 +317,7 @@ static unsigned int zswap_hit_the_limit(struct user_memory *mem, unsigned int pa
 	return times;
 }
 
-/* A full pool is written back, from its oldest page on, down to the accept threshold. */
+/* A full pool is written back down to the accept threshold, oldest page first. */
 static void full_pool_is_written_back_to_the_threshold(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
@@ -337,9 +338,9 @@ static void full_pool_is_written_back_to_the_threshold(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "accept_threshold_percent", "50"), 0);
 	KUNIT_EXPECT_GT(test, zswap_hit_the_limit(mem, page, threshold), 0U);
 	KUNIT_EXPECT_LE_MSG(test, swap_kunit_zswap_pool_pages(), threshold,
-			    "rule: a full pool is shrunk to accept_threshold_percent");
+			    "rule: a full pool shrinks to accept_threshold_percent");
 	KUNIT_EXPECT_GE_MSG(test, swap_kunit_zswap_pool_pages(), threshold * 9 / 10,
-			    "rule: a full pool is shrunk no further than accept_threshold_percent");
+			    "rule: a full pool does not shrink below accept_threshold_percent");
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_zswap_has(user_entry(mem, 0)),
 			       "rule: the oldest page is written back first, the newest last");
 	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_zswap_has(user_entry(mem, page - 1)),
@@ -349,21 +350,21 @@ static void full_pool_is_written_back_to_the_threshold(struct kunit *test)
 }
 
 static struct kunit_case swap_zswap_writeback_cases[] = {
-	KUNIT_CASE_PARAM(old_pages_are_written_back, zswap_device_gen_params),
+	KUNIT_CASE_PARAM(old_pages_are_written_back, device_gen_params),
 	KUNIT_CASE(oldest_page_goes_first),
 	KUNIT_CASE_PARAM(reused_slot_is_not_written_back, reuse_gen_params),
-	KUNIT_CASE(failed_write_back_costs_no_data),
-	KUNIT_CASE_PARAM(cached_page_is_not_written_back, zswap_device_gen_params),
-	KUNIT_CASE_PARAM(no_memory_to_write_back, zswap_lack_gen_params),
-	KUNIT_CASE(spoilt_page_is_not_written_back),
+	KUNIT_CASE(failed_writeback_loses_no_data),
+	KUNIT_CASE_PARAM(cached_page_is_not_written_back, device_gen_params),
+	KUNIT_CASE_PARAM(writeback_without_memory_is_repeated, lack_gen_params),
+	KUNIT_CASE(corrupt_page_is_not_written_back),
 	KUNIT_CASE(incompressible_page_is_written_back),
 	KUNIT_CASE(shrinker_stops_at_a_cached_page),
-	KUNIT_CASE(shrinker_writes_what_it_looks_at),
+	KUNIT_CASE(shrinker_writes_the_pages_it_scans),
 	KUNIT_CASE(full_pool_is_written_back_to_the_threshold),
 	{}
 };
 
 SWAP_KUNIT_SUITE(swap_zswap_writeback, swap_zswap_writeback_cases);
 
-MODULE_DESCRIPTION("KUnit suite of zswap's writing back");
+MODULE_DESCRIPTION("KUnit suite of zswap's writeback");
 MODULE_LICENSE("GPL");
