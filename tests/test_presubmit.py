@@ -15,7 +15,7 @@ from unittest import mock
 from xml.etree import ElementTree
 
 from swapkunit import sandbox as boxes
-from swapkunit.presubmit import files, page as presubmit_html, report as reports, steps
+from swapkunit.presubmit import files, page, report as reports, steps
 from swapkunit.series.applying import Applied
 from swapkunit.presubmit.testbed import Bench, Tested
 from swapkunit.build.build import not_ours
@@ -425,7 +425,7 @@ class Report(Scratch):
                  "tested under kasan, lockdep too")
         lines = reports.text(made).partition("\n\n")[0].splitlines()[1:]
         self.assertEqual((" ".join(line.strip() for line in lines), len(lines)), (asked, 2))
-        self.assertIn(asked, presubmit_html.page(made))
+        self.assertIn(asked, page.render(made))
         self.assertEqual((made.to_json()["depth"], made.to_json()["configs"]), ("full", ["kasan", "lockdep"]))
 
     def test_long_details_are_wrapped_and_code_is_cut_with_a_mark(self) -> None:
@@ -459,12 +459,12 @@ class Report(Scratch):
         made.pages = "coverage"
         (self.top / "coverage").mkdir()
         (self.top / "coverage/index.html").touch()
-        page = presubmit_html.page(made)
+        shown = page.render(made)
         for wanted in ("mm: &lt;b&gt;x&lt;/b&gt;", '<tr class="hit">', '<tr class="missed">', '<tr class="nocode">',
                        "\tif (a &lt; b)", 'href="coverage/mm/swapfile.c.gcov.html#', "&lt;img&gt;"):
-            self.assertIn(wanted, page)
-        self.assertNotRegex(page, "<script|<img|<b>")
-        self.assertNotRegex(page, r'(src|href)="(?!coverage/|#)', "self-contained")
+            self.assertIn(wanted, shown)
+        self.assertNotRegex(shown, "<script|<img|<b>")
+        self.assertNotRegex(shown, r'(src|href)="(?!coverage/|#)', "self-contained")
 
     def test_junit_counts_findings(self) -> None:
         made = self.made(Step("build", PASS, ""), Step("suites", WARN, "\x01odd"), Step("lines", SKIP, "not asked"))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def relative(path: Path) -> str:
@@ -14,3 +17,8 @@ def relative(path: Path) -> str:
 def plural(number: int, word: str) -> str:
     """'1 mail', '2 mails'."""
     return f"{number} {word}" + ("" if number == 1 else "s")
+
+
+def without_controls(text: str) -> str:
+    """A stranger's text without what would steer a terminal or reorder a line; tabs and newlines stay."""
+    return CONTROL.sub("?", text)

@@ -6,11 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import text as decisions_text, slot_map, windows
+from . import slot_map, windows
 from .diff import SIDES, Difference, Moved
 from .notation import ALLOCATION, KINDS, MEANING
+from .text import summary
+from ..base import pages
 
-TEMPLATES = Path(__file__).parent / "templates"
 LEADING, TRAILING = 12, 60      # decisions shown before the first difference, and from it on
 
 
@@ -62,10 +63,10 @@ def marked(words: list[str], first: int, tail: int) -> list[tuple[str, str]]:
 
 def sections(difference: Difference) -> dict[str, list[Section]]:
     """By suite; scenarios whose decisions are the same word for word are one."""
-    found: dict[tuple, Section] = {}
+    found: dict[tuple[object, ...], Section] = {}
     for one in difference.moved:
         case, _, parameter = one.name.partition("[")
-        key = (case, tuple(map(tuple, one.words)), one.rules)
+        key = (case, *(" ".join(words) for words in one.words), one.rules)
         section = found.setdefault(key, Section(case, [], one))
         section.parameters += [parameter[:-1]] if parameter else []
     suites: dict[str, list[Section]] = {}
@@ -76,19 +77,10 @@ def sections(difference: Difference) -> dict[str, list[Section]]:
 
 def render(difference: Difference) -> str:
     """The page. Needs jinja2, which deps.PAGES names."""
-    from jinja2 import Environment, FileSystemLoader
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
-                              lstrip_blocks=True)
-    return environment.get_template("decisions.html").render(
-        difference=difference, sides=list(zip(SIDES, (difference.a, difference.b))), kinds=KINDS, meaning=MEANING,
-        summary=decisions_text.summary(difference), suites=sections(difference),
-        moved=Counter(one.name.split(".")[0] for one in difference.moved),
-        alone=alone_by_reason(difference))
-
-
-def alone_by_reason(difference: Difference) -> dict[tuple[str, str], list[str]]:
-    """(side, why the other has none) -> scenarios."""
-    found: dict[tuple[str, str], list[str]] = {}
+    alone: dict[tuple[str, str], list[str]] = {}
     for one in difference.alone:
-        found.setdefault((one.side, one.why), []).append(one.name)
-    return found
+        alone.setdefault((one.side, one.why), []).append(one.name)
+    return pages.render(
+        Path(__file__).with_suffix(".html"), difference=difference, sides=list(zip(SIDES, (difference.a, difference.b))),
+        kinds=KINDS, meanings=MEANING, summary=summary(difference), suites=sections(difference), alone=alone,
+        moved=Counter(one.name.split(".")[0] for one in difference.moved))

@@ -71,7 +71,7 @@ class CheckRequest:
 def check(request: CheckRequest) -> PresubmitReport:
     """Check a series; the reports are written. Raises SwapKunitError or UntestableKernel."""
     lines = {} if request.depth == QUICK else {**deps.COVERAGE, "sparse": "sparse"}
-    deps.require({**deps.BUILD, **deps.PATCHES, **inputs.NEEDED, **lines})
+    deps.require({**deps.BUILD, **deps.PATCHES, **deps.PAGES, **inputs.NEEDED, **lines})
     for name in (*request.run.config, *request.configs):
         fragments.find(name, CONFIGS)
     sessions.policy_steps(request.run)

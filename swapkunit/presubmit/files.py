@@ -15,7 +15,7 @@ def write(report: PresubmitReport) -> None:
     """All files of the report, into report.out."""
     report.out.mkdir(parents=True, exist_ok=True)
     for name, content in (("report.txt", text(report)), ("report.json", json.dumps(report.to_json(), indent=1) + "\n"),
-                          ("report.html", page.page(report)), ("junit.xml", junit(report))):
+                          ("report.html", page.render(report)), ("junit.xml", junit(report))):
         write_whole(report.out / name, content)
 
 

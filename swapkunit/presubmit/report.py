@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ..base.errors import FAILED, GOOD
+from ..base.text import without_controls
 
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 FINDINGS = (WARN, FAIL)
@@ -19,12 +20,11 @@ SHORT = {"applies": "apply", "checkpatch": "style", "decisions": "decide"}      
 ORDER = (PASS, SKIP, WARN, FAIL)
 # Code, a diff, a decision: what is told by its columns.
 EXCERPT = re.compile(r"\s+[^\s:]+:\d+: (?!(?:warning|error|note|fatal error): )|\s*\d* \||\s+[AB]  |\s+\^|[-+@]")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def plain(text: str) -> str:
     """text from a stranger's program, without what would steer a terminal."""
-    return CONTROL.sub("?", text.expandtabs())
+    return without_controls(text.expandtabs())
 
 
 @dataclass
