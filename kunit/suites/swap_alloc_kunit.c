@@ -4,11 +4,9 @@
  */
 #include "swap_fixture.h"
 
-#define DISCARD_PAGES	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES)
-
 static const struct swap_device profiles[] = {
 	SWAP_DEVICES_PLAIN(),
-	SWAP_DEVICE("ssd+discard", FAKE_DISK_SSD_DISCARD, .swap_flags = DISCARD_PAGES),
+	SWAP_DEVICE("ssd+discard", FAKE_DISK_SSD_DISCARD, .swap_flags = SWAP_DISCARD_PAGES),
 	SWAP_DEVICE("stable writes", FAKE_DISK_STABLE),
 };
 

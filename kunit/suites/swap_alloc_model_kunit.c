@@ -46,7 +46,6 @@ struct model_mix {
 #define ORDERS_0	BIT(0)
 #define ORDERS_0_4	(BIT(0) | BIT(4))
 #define ORDERS_ALL	(BIT(0) | BIT(2) | BIT(4) | BIT(6) | BIT(8) | BIT(9))
-#define DISCARD_PAGES	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES)
 
 static const struct model_mix mixes[] = {
 	{ "zram", &FAKE_DISK_ZRAM, 0, ORDERS_0 },
@@ -55,9 +54,9 @@ static const struct model_mix mixes[] = {
 	{ "ssd", &FAKE_DISK_SSD, 0, ORDERS_0 },
 	{ "ssd, orders 0 4", &FAKE_DISK_SSD, 0, ORDERS_0_4 },
 	{ "ssd, orders 0 2 4 6 8 9", &FAKE_DISK_SSD, 0, ORDERS_ALL },
-	{ "ssd+discard", &FAKE_DISK_SSD_DISCARD, DISCARD_PAGES, ORDERS_0 },
-	{ "ssd+discard, orders 0 4", &FAKE_DISK_SSD_DISCARD, DISCARD_PAGES, ORDERS_0_4 },
-	{ "ssd+discard, orders 0 2 4 6 8 9", &FAKE_DISK_SSD_DISCARD, DISCARD_PAGES, ORDERS_ALL },
+	{ "ssd+discard", &FAKE_DISK_SSD_DISCARD, SWAP_DISCARD_PAGES, ORDERS_0 },
+	{ "ssd+discard, orders 0 4", &FAKE_DISK_SSD_DISCARD, SWAP_DISCARD_PAGES, ORDERS_0_4 },
+	{ "ssd+discard, orders 0 2 4 6 8 9", &FAKE_DISK_SSD_DISCARD, SWAP_DISCARD_PAGES, ORDERS_ALL },
 	{ "hdd", &FAKE_DISK_HDD, 0, ORDERS_0 },
 	{ "hdd, orders 0 4", &FAKE_DISK_HDD, 0, ORDERS_0_4 },
 	{ "hdd, orders 0 2 4 6 8 9", &FAKE_DISK_HDD, 0, ORDERS_ALL },

@@ -82,10 +82,6 @@ static const struct bench benches[] = {
 
 SWAP_PARAMS(bench, benches);
 
-static const struct fake_disk_profile zram_discard = {
-	.name = "zram+discard", .synchronous = true, .discard = true,
-};
-
 /* A touched page of a job is in memory, or in a slot. */
 struct build_page {
 	u32 slot;
@@ -424,9 +420,9 @@ static void large_folios_find_slots(struct kunit *test)
 	pages = build_demand(test, bench) * (bench->roomy ? AREA_ROOMY : AREA_TIGHT) / 100;
 	b = build_new(test, bench);
 	b->area = swap_area_on(test, &(struct swap_area_config){
-		.disk = bench->discard ? &zram_discard : &FAKE_DISK_ZRAM,
+		.disk = bench->discard ? &FAKE_DISK_ZRAM_DISCARD : &FAKE_DISK_ZRAM,
 		.clusters = pages / swap_cluster_slots() + 1, .use_cluster0 = true,
-		.swap_flags = bench->discard ? SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES : 0 });
+		.swap_flags = bench->discard ? SWAP_DISCARD_PAGES : 0 });
 	swap_decisions_pause(true);
 	swap_area_hold_work(b->area);
 	build_run(b, bench->discard);

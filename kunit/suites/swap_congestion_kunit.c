@@ -10,56 +10,57 @@
  */
 #include "swap_fixture.h"
 
-/**
- * struct saturated_device - parameter: a device and its windows of eight pages
- * @disk: its profile
- * @first: what the first fault reads, on page 100
- * @second: what the second fault reads, on page 20
- * @second_asking: the same where readahead asks the block layer
- * @before: pages of the first window in front of page 100
- */
-struct saturated_device {
-	SWAP_PARAM_NAME;
-	const struct fake_disk_profile *disk;
-	const char *first;
-	const char *second;
-	const char *second_asking;
-	unsigned int before;
-};
-
-/* Windows by address, which do not ask. */
-#define BY_ADDRESS	.first = "R0:97+8!100", .second = "R0:17+8!20", \
-			.second_asking = "R0:17+8!20", .before = 3
-
-static const struct saturated_device devices[] = {
-	{ "hdd", &FAKE_DISK_HDD, .first = "R0:96+8!100", .second = "R0:16+8!20",
-	  .second_asking = "R0:20!20", .before = 4 },
-	{ "ssd", &FAKE_DISK_SSD, BY_ADDRESS },
-	{ "stable writes", &FAKE_DISK_STABLE, BY_ADDRESS },
+static const struct swap_device devices[] = {
+	SWAP_DEVICE("hdd", FAKE_DISK_HDD, .clusters = 1),
+	SWAP_DEVICE("ssd", FAKE_DISK_SSD, .clusters = 1),
+	SWAP_DEVICE("stable writes", FAKE_DISK_STABLE, .clusters = 1),
 };
 
 SWAP_PARAMS(devices, devices);
 
-/* Readahead asks the block layer, not a state that the driver sets. */
-static bool asks_the_queue(void)
-{
-	return swap_has(CONGESTION_CHECK) && !swap_has(CONGESTION_STATE);
-}
-
 struct saturation {
 	struct swap_area *area;
 	struct user_memory *mem;
+	bool by_address;	/* VMA readahead, which does not ask for congestion */
 };
 
 /* 128 pages swapped out to a disk that takes one request at a time; reads are held. */
-static void saturation_start(struct kunit *test, struct saturation *s,
-			     const struct fake_disk_profile *disk)
+static void saturate(struct kunit *test, struct saturation *s,
+		     const struct swap_area_config *config)
 {
-	s->area = swap_area_on(test, &(struct swap_area_config){ .disk = disk, .clusters = 1 });
+	s->area = swap_area_on(test, config);
+	s->by_address = swap_kunit_use_vma_readahead();
 	fake_disk_set_depth(s->area->disk, 1);
 	s->mem = user_memory_swapped(test, 128);
 	fake_disk_forget_bios(s->area->disk);
 	fake_disk_hold(s->area->disk, BIT(FAKE_DISK_READ));
+}
+
+static void saturate_device(struct kunit *test, struct saturation *s)
+{
+	const struct swap_device *device = swap_param(test);
+
+	saturate(test, s, &device->area);
+}
+
+/* Readahead asks the block layer, not a state that the driver sets. */
+static bool asks_the_queue(struct saturation *s)
+{
+	return swap_has(CONGESTION_CHECK) && !swap_has(CONGESTION_STATE) && !s->by_address;
+}
+
+/* What a fault reads: eight pages around its slot, by address or by slot, or its slot alone. */
+static const char *window(struct kunit *test, unsigned long slot, bool by_address, bool alone)
+{
+	char *text = kunit_kzalloc(test, 32, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	if (alone)
+		snprintf(text, 32, "R0:%lu!%lu", slot, slot);
+	else
+		snprintf(text, 32, "R0:%lu+8!%lu", by_address ? slot - 3 : round_down(slot, 8),
+			 slot);
+	return text;
 }
 
 /* Six hits make the next window eight pages. */
@@ -87,17 +88,16 @@ static struct user_fault_thread *fault_eight(struct kunit *test, struct saturati
 /* While nothing completes, the next fault still issues its whole window. */
 static void saturated_device_gets_whole_windows(struct kunit *test)
 {
-	const struct saturated_device *device = swap_param(test);
 	unsigned long ra = swap_vmstat(SWAP_RA);
 	struct user_fault_thread *first, *second;
 	struct saturation s;
 
-	saturation_start(test, &s, device->disk);
+	saturate_device(test, &s);
 	first = fault_eight(test, &s, 100);
-	SWAP_EXPECT_DECISIONS(test, s.area, device->first);
+	SWAP_EXPECT_DECISIONS(test, s.area, "%s", window(test, 100, s.by_address, false));
 	second = fault_eight(test, &s, 20);
-	SWAP_EXPECT_DECISIONS(test, s.area, asks_the_queue() ? device->second_asking :
-							       device->second);
+	SWAP_EXPECT_DECISIONS(test, s.area, "%s",
+			      window(test, 20, s.by_address, asks_the_queue(&s)));
 	KUNIT_EXPECT_FALSE_MSG(test, user_fault_done(first) || user_fault_done(second),
 			       "rule: a fault waits for its page");
 	KUNIT_EXPECT_EQ(test, user_page_is(s.mem, 100), USER_PAGE_SWAPPED);
@@ -106,24 +106,23 @@ static void saturated_device_gets_whole_windows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_fault_wait(first), VM_FAULT_MAJOR);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(second), VM_FAULT_MAJOR);
 	SWAP_EXPECT_DECISIONS(test, s.area, "");
-	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra,
-			    asks_the_queue() && device->disk->rotational ? 7UL : 14UL,
+	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, asks_the_queue(&s) ? 7UL : 14UL,
 			    "rule: swap_ra counts the pages read ahead");
 }
 
 /* A device with reads in flight that can take more is not saturated. */
 static void busy_device_gets_whole_windows(struct kunit *test)
 {
-	const struct saturated_device *device = swap_param(test);
 	struct user_fault_thread *first, *second;
 	struct saturation s;
 
-	saturation_start(test, &s, device->disk);
+	saturate_device(test, &s);
 	fake_disk_set_depth(s.area->disk, 128);
 	first = fault_eight(test, &s, 100);
 	second = fault_eight(test, &s, 20);
 	swap_rule(test, "congestion: whole windows as long as the device takes more");
-	SWAP_EXPECT_DECISIONS(test, s.area, "%s %s", device->first, device->second);
+	SWAP_EXPECT_DECISIONS(test, s.area, "%s %s", window(test, 100, s.by_address, false),
+			      window(test, 20, s.by_address, false));
 	fake_disk_release(s.area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(first), VM_FAULT_MAJOR);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(second), VM_FAULT_MAJOR);
@@ -132,18 +131,17 @@ static void busy_device_gets_whole_windows(struct kunit *test)
 /* After the device is released, readahead is what it was before. */
 static void released_device_is_as_before(struct kunit *test)
 {
-	const struct saturated_device *device = swap_param(test);
 	struct user_fault_thread *first;
 	struct saturation s;
 
-	saturation_start(test, &s, device->disk);
+	saturate_device(test, &s);
 	first = fault_eight(test, &s, 100);
-	SWAP_EXPECT_DECISIONS(test, s.area, device->first);
+	SWAP_EXPECT_DECISIONS(test, s.area, "%s", window(test, 100, s.by_address, false));
 	fake_disk_release(s.area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(first), VM_FAULT_MAJOR);
 	set_six_hits(s.mem);
 	KUNIT_EXPECT_EQ(test, user_fault(s.mem, 20), VM_FAULT_MAJOR);
-	SWAP_EXPECT_DECISIONS(test, s.area, device->second);
+	SWAP_EXPECT_DECISIONS(test, s.area, "%s", window(test, 20, s.by_address, false));
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(s.mem, 21), 0U,
 			    "rule: a fault on a page read ahead does not wait");
 }
@@ -154,15 +152,15 @@ static void released_device_is_as_before(struct kunit *test)
  */
 static void fault_ends_with_its_own_read(struct kunit *test)
 {
-	const struct saturated_device *device = swap_param(test);
 	struct user_fault_thread *first, *second;
-	unsigned int left = swap_has(READ_BATCHED) ? 1 : device->before + 1;
+	unsigned int before, left;
 	struct saturation s;
 
-	saturation_start(test, &s, device->disk);
+	saturate_device(test, &s);
+	before = swap_has(READ_BATCHED) ? 0 : s.by_address ? 3 : 4;
 	first = fault_eight(test, &s, 100);
 	second = fault_eight(test, &s, 20);
-	for (; left > 1; left--)
+	for (left = before; left; left--)
 		fake_disk_release_one(s.area->disk);
 	KUNIT_EXPECT_FALSE_MSG(test, user_fault_done(first),
 			       "rule: a fault waits for its page");
@@ -171,7 +169,7 @@ static void fault_ends_with_its_own_read(struct kunit *test)
 	KUNIT_EXPECT_FALSE_MSG(test, user_fault_done(second),
 			       "rule: a fault waits for its page");
 	KUNIT_EXPECT_EQ(test, fake_disk_held(s.area->disk),
-			swap_has(READ_BATCHED) ? 1U : 15U - device->before);
+			swap_has(READ_BATCHED) ? 1U : 15U - before);
 	fake_disk_release(s.area->disk);
 	KUNIT_EXPECT_EQ(test, user_fault_wait(second), VM_FAULT_MAJOR);
 }
@@ -179,12 +177,11 @@ static void fault_ends_with_its_own_read(struct kunit *test)
 /* A fault on a neighbour that is being read waits for that read. */
 static void neighbour_under_read_is_not_read_again(struct kunit *test)
 {
-	const struct saturated_device *device = swap_param(test);
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
 	struct user_fault_thread *first, *second;
 	struct saturation s;
 
-	saturation_start(test, &s, device->disk);
+	saturate_device(test, &s);
 	first = fault_eight(test, &s, 100);
 	second = user_fault_start(s.mem, 101);
 	KUNIT_EXPECT_TRUE_MSG(test, user_fault_wait_blocked(second),
@@ -193,7 +190,7 @@ static void neighbour_under_read_is_not_read_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_fault_wait(first), VM_FAULT_MAJOR);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault_wait(second) & VM_FAULT_ERROR, 0U,
 			    "rule: a fault on a page being read succeeds when that read completes");
-	SWAP_EXPECT_DECISIONS(test, s.area, device->first);
+	SWAP_EXPECT_DECISIONS(test, s.area, "%s", window(test, 100, s.by_address, false));
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA_HIT) - hit, 1UL,
 			    "rule: a fault on a page still being read ahead is a hit");
 }
@@ -201,9 +198,7 @@ static void neighbour_under_read_is_not_read_again(struct kunit *test)
 /* While writes do not complete, their pages stay cached, and reads pass them. */
 static void saturated_writes_keep_pages_cached(struct kunit *test)
 {
-	const struct saturated_device *device = swap_param(test);
-	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
-		.disk = device->disk, .clusters = 1 });
+	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_new(test, 16);
 
 	user_fill(mem, 0, 16);
@@ -232,7 +227,7 @@ static void synchronous_device_holds_single_reads(struct kunit *test)
 	struct saturation s;
 	unsigned int i;
 
-	saturation_start(test, &s, &FAKE_DISK_ZRAM);
+	saturate(test, &s, &SWAP_AREA_ZRAM_1);
 	for (i = 0; i < 3; i++) {
 		threads[i] = user_fault_start(s.mem, pages[i]);
 		KUNIT_EXPECT_TRUE(test, fake_disk_wait_held(s.area->disk, i + 1));
@@ -247,15 +242,7 @@ static void synchronous_device_holds_single_reads(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, s.area, "F0:100 F0:20+2");
 }
 
-/**
- * struct congested_case - parameter: a congested device
- * @disk: its profile
- * @file: the area is a file
- * @shmem: the memory is shmem, which cluster readahead reads on any device
- * @way: how the kernel reaches the file
- * @ops: congested for these
- * @alone: the faulting page is read alone, if readahead asks for congestion
- *
+/*
  * Cluster readahead asks on a block device, and on a file whose I/O goes through
  * its file system, about reads only. VMA readahead does not ask.
  */
@@ -263,33 +250,32 @@ struct congested_case {
 	SWAP_PARAM_NAME;
 	const struct fake_disk_profile *disk;
 	bool file;
-	bool shmem;
+	bool shmem;		/* cluster readahead reads it on any device */
 	enum fake_fs_way way;
-	unsigned int ops;
-	bool alone;
+	unsigned int ops;	/* congested for these */
+	bool alone;		/* the faulting page is read alone, if readahead asks */
 };
 
+#define READS	BIT(FAKE_DISK_READ)
+#define WRITES	BIT(FAKE_DISK_WRITE)
+
 static const struct congested_case congested[] = {
-	{ "hdd, reads", &FAKE_DISK_HDD, .ops = BIT(FAKE_DISK_READ), .alone = true },
-	{ "hdd, reads and writes", &FAKE_DISK_HDD,
-	  .ops = BIT(FAKE_DISK_READ) | BIT(FAKE_DISK_WRITE), .alone = true },
-	{ "hdd, writes", &FAKE_DISK_HDD, .ops = BIT(FAKE_DISK_WRITE) },
+	{ "hdd, reads", &FAKE_DISK_HDD, .ops = READS, .alone = true },
+	{ "hdd, reads and writes", &FAKE_DISK_HDD, .ops = READS | WRITES, .alone = true },
+	{ "hdd, writes", &FAKE_DISK_HDD, .ops = WRITES },
 	{ "hdd, neither", &FAKE_DISK_HDD },
-	{ "ssd, reads", &FAKE_DISK_SSD, .ops = BIT(FAKE_DISK_READ) },
-	{ "ssd, reads and writes", &FAKE_DISK_SSD,
-	  .ops = BIT(FAKE_DISK_READ) | BIT(FAKE_DISK_WRITE) },
-	{ "shmem on an ssd, reads", &FAKE_DISK_SSD, .shmem = true,
-	  .ops = BIT(FAKE_DISK_READ), .alone = true },
-	{ "shmem on an ssd, writes", &FAKE_DISK_SSD, .shmem = true,
-	  .ops = BIT(FAKE_DISK_WRITE) },
+	{ "ssd, reads", &FAKE_DISK_SSD, .ops = READS },
+	{ "ssd, reads and writes", &FAKE_DISK_SSD, .ops = READS | WRITES },
+	{ "shmem on an ssd, reads", &FAKE_DISK_SSD, .shmem = true, .ops = READS, .alone = true },
+	{ "shmem on an ssd, writes", &FAKE_DISK_SSD, .shmem = true, .ops = WRITES },
 	{ "file on an hdd, reads", &FAKE_DISK_HDD, .file = true, .way = FAKE_FS_EXTENTS,
-	  .ops = BIT(FAKE_DISK_READ) },
+	  .ops = READS },
 	{ "file asked block by block, reads", &FAKE_DISK_HDD, .file = true, .way = FAKE_FS_BMAP,
-	  .ops = BIT(FAKE_DISK_READ) },
+	  .ops = READS },
 	{ "file through its file system, reads", &FAKE_DISK_HDD, .file = true,
-	  .way = FAKE_FS_DIRECT, .ops = BIT(FAKE_DISK_READ), .alone = true },
+	  .way = FAKE_FS_DIRECT, .ops = READS, .alone = true },
 	{ "file through its file system, writes", &FAKE_DISK_HDD, .file = true,
-	  .way = FAKE_FS_DIRECT, .ops = BIT(FAKE_DISK_WRITE) },
+	  .way = FAKE_FS_DIRECT, .ops = WRITES },
 };
 
 SWAP_PARAMS(congested, congested);
@@ -308,28 +294,19 @@ static struct swap_area *congested_area(struct kunit *test, const struct congest
 	return area;
 }
 
-enum window_way {
-	WINDOW_BY_SLOT,
-	WINDOW_BY_ADDRESS,
-	WINDOW_SHARED,		/* by slot; the target's slot is freed */
-};
-
-/* A fault on a swapped page reads a window of eight pages, or its own page alone. */
+/* A fault on a page reads this window; the slot of a page of shmem is freed. */
 static void expect_window(struct kunit *test, struct swap_area *area, struct user_memory *mem,
-			  unsigned int page, enum window_way way, bool alone)
+			  unsigned int page, bool shmem, bool alone)
 {
 	unsigned long slot = swp_offset(user_entry(mem, page)) - area->base;
-	unsigned long first = way == WINDOW_BY_ADDRESS ? slot - 3 : round_down(slot, 8);
-	char freed[24] = "";
+	const char *text = window(test, slot, swap_kunit_use_vma_readahead() && !shmem, alone);
 
-	if (way == WINDOW_SHARED)
-		snprintf(freed, sizeof(freed), " F0:%lu", slot);
 	set_six_hits(mem);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, page) & VM_FAULT_MAJOR);
-	if (alone)
-		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu!%lu%s", slot, slot, freed);
+	if (shmem)
+		SWAP_EXPECT_DECISIONS(test, area, "%s F0:%lu", text, slot);
 	else
-		SWAP_EXPECT_DECISIONS(test, area, "R0:%lu+8!%lu%s", first, slot, freed);
+		SWAP_EXPECT_DECISIONS(test, area, "%s", text);
 }
 
 static void congested_device_reads_the_target_alone(struct kunit *test)
@@ -339,8 +316,6 @@ static void congested_device_reads_the_target_alone(struct kunit *test)
 	struct swap_area *area = congested_area(test, c);
 	struct user_memory *mem = c->shmem ? user_memory_shmem(test, 128) :
 					     user_memory_new(test, 128);
-	enum window_way way = c->shmem ? WINDOW_SHARED :
-			      swap_kunit_use_vma_readahead() ? WINDOW_BY_ADDRESS : WINDOW_BY_SLOT;
 
 	user_fill(mem, 0, 128);
 	user_swap_out(mem, 0, 128);
@@ -348,11 +323,11 @@ static void congested_device_reads_the_target_alone(struct kunit *test)
 	fake_disk_congest(area->disk, c->ops);
 	swap_rule(test, alone ? "congestion: the faulting page alone if reads are congested" :
 				"congestion: whole windows if not asked for or not congested");
-	expect_window(test, area, mem, 20, way, alone);
-	expect_window(test, area, mem, 100, way, alone);
+	expect_window(test, area, mem, 20, c->shmem, alone);
+	expect_window(test, area, mem, 100, c->shmem, alone);
 	swap_rule(test, "congestion: whole windows again afterwards");
 	fake_disk_congest(area->disk, 0);
-	expect_window(test, area, mem, 44, way, false);
+	expect_window(test, area, mem, 44, c->shmem, false);
 }
 
 /* A window of one page is the same either way. */
@@ -362,10 +337,10 @@ static void congestion_leaves_a_window_of_one(struct kunit *test)
 	struct user_memory *mem = user_memory_swapped(test, 32);
 
 	swap_set_page_cluster(0);
-	fake_disk_congest(area->disk, BIT(FAKE_DISK_READ));
-	expect_window(test, area, mem, 20, WINDOW_BY_SLOT, true);
+	fake_disk_congest(area->disk, READS);
+	expect_window(test, area, mem, 20, false, true);
 	fake_disk_congest(area->disk, 0);
-	expect_window(test, area, mem, 12, WINDOW_BY_SLOT, true);
+	expect_window(test, area, mem, 12, false, true);
 }
 
 /* A window that was not read counts as read: the next one follows from it. */
@@ -374,8 +349,8 @@ static void congestion_still_advances_the_window(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 	struct user_memory *mem = user_memory_swapped(test, 128);
 
-	fake_disk_congest(area->disk, BIT(FAKE_DISK_READ));
-	expect_window(test, area, mem, 20, WINDOW_BY_SLOT, swap_has(CONGESTION_CHECK));
+	fake_disk_congest(area->disk, READS);
+	expect_window(test, area, mem, 20, false, swap_has(CONGESTION_CHECK));
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 0,
 			    "rule: a window uses up the hits, read or not");
 	fake_disk_congest(area->disk, 0);

@@ -4,13 +4,12 @@
  */
 #include "swap_fixture.h"
 
-#define DISCARD_PAGES	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_PAGES)
 #define DISCARD_ONCE	(SWAP_FLAG_DISCARD | SWAP_FLAG_DISCARD_ONCE)
 
 /* An area that discards freed clusters; members given here override. */
 #define AREA_ON(test, ...)							\
 	swap_area_on(test, &(struct swap_area_config){				\
-		.disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = DISCARD_PAGES,	\
+		.disk = &FAKE_DISK_SSD_DISCARD, .swap_flags = SWAP_DISCARD_PAGES,	\
 		##__VA_ARGS__ })
 
 static void fill_clusters(struct kunit *test, unsigned int clusters)
@@ -255,9 +254,9 @@ static void full_device_discards_at_once(struct kunit *test)
 static void another_area_discards_at_once(struct kunit *test)
 {
 	struct swap_area *high = AREA_ON(test, .clusters = 1,
-					 .swap_flags = DISCARD_PAGES | SWAP_FLAG_PREFER | 9);
+					 .swap_flags = SWAP_DISCARD_PAGES | SWAP_FLAG_PREFER | 9);
 	struct swap_area *low = AREA_ON(test, .clusters = 1,
-					.swap_flags = DISCARD_PAGES | SWAP_FLAG_PREFER | 1);
+					.swap_flags = SWAP_DISCARD_PAGES | SWAP_FLAG_PREFER | 1);
 	struct folio *folio;
 
 	fill_clusters(test, 2);
@@ -351,9 +350,9 @@ struct discard_policy {
 static const struct discard_policy policies[] = {
 	{ .name = "none" },
 	{ .name = "both", .swap_flags = SWAP_FLAG_DISCARD, .at_swapon = true, .when_freed = true },
-	{ .name = "pages", .swap_flags = DISCARD_PAGES, .when_freed = true },
+	{ .name = "pages", .swap_flags = SWAP_DISCARD_PAGES, .when_freed = true },
 	{ .name = "once", .swap_flags = DISCARD_ONCE, .at_swapon = true },
-	{ .name = "once and pages", .swap_flags = DISCARD_ONCE | DISCARD_PAGES, .at_swapon = true },
+	{ .name = "once and pages", .swap_flags = DISCARD_ONCE | SWAP_DISCARD_PAGES, .at_swapon = true },
 	{ .name = "pages alone", .swap_flags = SWAP_FLAG_DISCARD_PAGES },
 	{ .name = "once alone", .swap_flags = SWAP_FLAG_DISCARD_ONCE },
 };
@@ -394,10 +393,6 @@ static const struct fake_disk_profile hdd_discard = {
 	.name = "hdd+discard", .rotational = true, .discard = true,
 };
 
-static const struct fake_disk_profile zram_discard = {
-	.name = "zram+discard", .synchronous = true, .discard = true,
-};
-
 /* A rotational disk without clusters, on older kernels, has nothing to discard. */
 static void rotational_disk_discards_by_cluster(struct kunit *test)
 {
@@ -411,7 +406,7 @@ static void rotational_disk_discards_by_cluster(struct kunit *test)
 
 static void synchronous_disk_discards_too(struct kunit *test)
 {
-	struct swap_area *area = AREA_ON(test, .disk = &zram_discard, .clusters = 1);
+	struct swap_area *area = AREA_ON(test, .disk = &FAKE_DISK_ZRAM_DISCARD, .clusters = 1);
 
 	use_and_empty(test, area);
 	swap_rule(test, "a synchronous disk is discarded like any other");
@@ -451,7 +446,7 @@ static void swap_file_is_discarded_by_extent(struct kunit *test)
 /* If the discard of an extent fails, those after it are not discarded. */
 static void failed_discard_stops_at_its_extent(struct kunit *test)
 {
-	struct swap_area *area = file_on(test, DISCARD_PAGES);
+	struct swap_area *area = file_on(test, SWAP_DISCARD_PAGES);
 
 	fill_clusters(test, 1);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_DISCARD, 1, BLK_STS_IOERR);

@@ -348,8 +348,7 @@ static void direct_io_fails(struct kunit *test)
 			      "rule: a failed read is SIGBUS");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
 	fake_fs_fail_all(area, FAKE_DISK_READ, 0);
-	for (page = 0; page < 4; page++)
-		user_reclaim_cached(mem, page, 1);
+	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule: a failed read does not harm the slot");
 }
