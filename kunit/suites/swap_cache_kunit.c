@@ -198,7 +198,8 @@ static void exit_frees_cached_slots(struct kunit *test)
 	user_fault(mem, 0);
 	user_reclaim_cached(mem, 1, 1);
 	user_memory_exit(mem);
-	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 0UL, "rule: an exit leaves no slot in use");
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 0UL,
+			    "rule: an exit leaves no slot in use");
 	KUNIT_EXPECT_EQ_MSG(test, cache_pages(), before,
 			    "rule: an exit leaves nothing in the swap cache");
 }

@@ -352,7 +352,8 @@ static const struct discard_policy policies[] = {
 	{ .name = "both", .swap_flags = SWAP_FLAG_DISCARD, .at_swapon = true, .when_freed = true },
 	{ .name = "pages", .swap_flags = SWAP_DISCARD_PAGES, .when_freed = true },
 	{ .name = "once", .swap_flags = DISCARD_ONCE, .at_swapon = true },
-	{ .name = "once and pages", .swap_flags = DISCARD_ONCE | SWAP_DISCARD_PAGES, .at_swapon = true },
+	{ .name = "once and pages", .swap_flags = DISCARD_ONCE | SWAP_DISCARD_PAGES,
+	  .at_swapon = true },
 	{ .name = "pages alone", .swap_flags = SWAP_FLAG_DISCARD_PAGES },
 	{ .name = "once alone", .swap_flags = SWAP_FLAG_DISCARD_ONCE },
 };

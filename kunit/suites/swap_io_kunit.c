@@ -397,8 +397,8 @@ static void write_error_keeps_the_page(struct kunit *test)
 	swap_decisions_skip(test);
 	KUNIT_EXPECT_TRUE_MSG(test, user_data_intact(mem),
 			      "rule: a failed write loses no data");
-	SWAP_EXPECT_DECISIONS(test, area, swap_area_synchronous(area) && swap_has(SYNC_SWAPIN_CACHED) ?
-			      "F0:0+2" : "");
+	SWAP_EXPECT_DECISIONS(test, area, swap_has(SYNC_SWAPIN_CACHED) &&
+			      swap_area_synchronous(area) ? "F0:0+2" : "");
 	user_page_out(mem, 0, 2);
 	user_reclaim_cached(mem, 0, 2);
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
