@@ -95,7 +95,7 @@ static void require_cpu_hint(struct kunit *test)
 static char *scanned_slots(struct kunit *test, unsigned int first, unsigned int end,
 			   unsigned int from, const unsigned long *bad)
 {
-	unsigned int n = swap_cluster_slots(), left = end - first, slot;
+	unsigned int left = end - first, slot;
 	bool *taken = kunit_kcalloc(test, end, sizeof(*taken), GFP_KERNEL);
 	size_t size = left * 10 + 1, len = 0;
 	char *text = kunit_kzalloc(test, size, GFP_KERNEL);
@@ -110,8 +110,8 @@ static char *scanned_slots(struct kunit *test, unsigned int first, unsigned int 
 			for (slot = first; taken[slot]; slot++)
 				;
 		taken[slot] = true;
-		len += scnprintf(text + len, size - len, "%sA%u:%u", len ? " " : "", slot / n,
-				 slot % n);
+		len += scnprintf(text + len, size - len, len ? " A" : "A");
+		len += swap_print_slot(text + len, size - len, slot);
 	}
 	return text;
 }
@@ -126,7 +126,7 @@ static void settle(struct kunit *test)
 {
 	struct swap_area *area;
 
-	list_for_each_entry(area, &swap_case_of(test)->areas, node)
+	list_for_each_entry(area, &swap_areas, node)
 		swap_area_settle(area);
 }
 
@@ -165,7 +165,7 @@ static void pass_bad_cluster(struct swap_area *area)
 	unsigned int first = UINT_MAX;
 
 	swap_kunit_walk_lists(area->si, see_first_full, &first);
-	if (first < area->base / swap_cluster_slots())
+	if (first < area->log.base / swap_cluster_slots())
 		swap_kunit_reclaim_full(area->si, false);
 }
 
@@ -1082,11 +1082,11 @@ static void only_referenced_slots_are_swapped(struct kunit *test)
 	struct swap_area *area = AREA_ON(test, .clusters = 1, .bad_slots = bad);
 	swp_entry_t entry = swap_alloc(test);
 
-	KUNIT_EXPECT_TRUE_MSG(test, swap_slot_swapped(area, entry),
+	KUNIT_EXPECT_TRUE_MSG(test, swap_slot_swapped(entry),
 			      "rule: a slot in use is swapped");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(area, swap_entry_at(area, 0, 9)),
+	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(swap_entry_at(area, 0, 9)),
 			       "rule: a free slot is not swapped");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(area, swap_entry_at(area, 0, 3)),
+	KUNIT_EXPECT_FALSE_MSG(test, swap_slot_swapped(swap_entry_at(area, 0, 3)),
 			       "rule: a bad slot is not swapped");
 }
 

@@ -559,12 +559,7 @@ static void both_note(struct both *b, char what, unsigned int slot, unsigned int
 
 static int slot_text(struct model *m, char *buf, unsigned int slot, unsigned int nr)
 {
-	int cluster = slot / m->cluster_slots - 1;
-	int len = sprintf(buf, "%d:%u", cluster, slot % m->cluster_slots);
-
-	if (nr > 1)
-		len += sprintf(buf + len, "+%u", nr);
-	return len;
+	return swap_print_run(buf, 32, (long)slot - m->cluster_slots, nr);
 }
 
 static const char *recent_text(struct both *b)
@@ -689,7 +684,7 @@ static void both_swap_in(struct both *b, unsigned int slot)
 		first = slot;
 		order = 0;
 	}
-	if (!swap_in_keeping_slots(b->area, both_entry(b, first), order))
+	if (!swap_in_keeping_slots(both_entry(b, first), order))
 		KUNIT_FAIL(b->test, "swap-in of order %u failed: seed %#x, step %u", order, seed,
 			   m->steps);
 	for (i = first; i < first + (1 << order); i++)
@@ -769,11 +764,14 @@ static const char *lists_text(struct both *b)
 static void both_compare_lists(struct both *b)
 {
 	struct lists_seen seen = { .m = b->m };
+	char *got;
 
 	swap_kunit_walk_lists(b->area->si, see_list, &seen);
-	if (seen.differ || seen.clusters != b->m->clusters)
-		both_differ(b, "list of each cluster", lists_text(b),
-			    swap_area_lists(b->test, b->area));
+	if (!seen.differ && seen.clusters == b->m->clusters)
+		return;
+	got = swap_lists_note(b->area->si, &b->area->log);
+	both_differ(b, "list of each cluster", lists_text(b), got);
+	kfree(got);
 }
 
 /* The first slot in this state after a random one, or NO_SLOT. */
@@ -872,7 +870,7 @@ static void kernel_and_model_agree(struct kunit *test)
 	kunit_info(test, "seed %#x, %u steps", seed, MODEL_STEPS);
 	prandom_seed_state(&b.random, seed);
 	b.m = model_new(test, b.area);
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	swap_area_hold_work(b.area);
 	swap_decisions_pause(true);
 	while (b.agree && b.m->steps < MODEL_STEPS) {

@@ -320,12 +320,9 @@ static void slots_outlive_their_large_folio(struct kunit *test)
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0+6 F0:7");
 }
 
-static struct swap_area *race_area;
-static swp_entry_t race_slot;
-
 static void read_slot_meanwhile(void *ctx)
 {
-	struct folio *folio = swap_read_slot(race_area, race_slot);
+	struct folio *folio = swap_read_slot(*(swp_entry_t *)ctx);
 
 	if (folio)
 		folio_put(folio);
@@ -334,15 +331,14 @@ static void read_slot_meanwhile(void *ctx)
 /* If another reader caches the slot while the fault allocates a folio, the fault uses that one. */
 static void concurrent_read_is_used(struct kunit *test)
 {
-	struct user_memory *mem;
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
+	struct user_memory *mem = user_memory_swapped(test, 4);
+	swp_entry_t slot = user_entry(mem, 3);
 
-	race_area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	mem = user_memory_swapped(test, 4);
-	race_slot = user_entry(mem, 3);
-	swap_set_page_cluster(0);
-	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, read_slot_meanwhile, NULL);
+	swap_kunit_set_page_cluster(0);
+	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, read_slot_meanwhile, &slot);
 	KUNIT_EXPECT_EQ(test, user_fault(mem, 3) & VM_FAULT_ERROR, 0U);
-	KUNIT_EXPECT_EQ_MSG(test, fake_disk_bios(race_area->disk, FAKE_DISK_READ), 1U,
+	KUNIT_EXPECT_EQ_MSG(test, fake_disk_bios(area->disk, FAKE_DISK_READ), 1U,
 			    "rule: a slot that another reader has cached is not read again");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_PRESENT);
 }

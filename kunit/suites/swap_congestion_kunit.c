@@ -212,7 +212,7 @@ static void saturated_writes_keep_pages_cached(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 3), 0U,
 			    "rule: a fault on a page under write does not wait");
 	SWAP_EXPECT_DECISIONS(test, area, "");
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	KUNIT_EXPECT_EQ_MSG(test, user_fault(mem, 12), VM_FAULT_MAJOR,
 			    "rule: reads pass writes that do not complete");
 	SWAP_EXPECT_DECISIONS(test, area, "R0:4!4");
@@ -298,7 +298,7 @@ static struct swap_area *congested_area(struct kunit *test, const struct congest
 static void expect_window(struct kunit *test, struct swap_area *area, struct user_memory *mem,
 			  unsigned int page, bool shmem, bool alone)
 {
-	unsigned long slot = swp_offset(user_entry(mem, page)) - area->base;
+	unsigned long slot = swp_offset(user_entry(mem, page)) - area->log.base;
 	const char *text = window(test, slot, swap_kunit_use_vma_readahead() && !shmem, alone);
 
 	set_six_hits(mem);
@@ -336,7 +336,7 @@ static void congestion_leaves_a_window_of_one(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_HDD_1);
 	struct user_memory *mem = user_memory_swapped(test, 32);
 
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	fake_disk_congest(area->disk, READS);
 	expect_window(test, area, mem, 20, false, true);
 	fake_disk_congest(area->disk, 0);

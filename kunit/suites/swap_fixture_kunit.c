@@ -144,14 +144,14 @@ static void fixture_write_notes(struct swap_area *area, const struct fixture_not
 	unsigned int i;
 
 	if (notation->target)
-		swap_step(area, swap_slot_at(area, 0, notation->target));
+		swap_step(&area->log, swap_slot_at(area, 0, notation->target));
 	for (i = 0; i < ARRAY_SIZE(notation->notes); i++) {
 		note = &notation->notes[i];
 		if (!note->nr)
 			break;
 		if (note->step)
 			swap_step(NULL, SWAP_NO_TARGET);
-		swap_decision_log(area, note->what, swap_slot_at(area, note->cluster, note->slot),
+		swap_log_decision(&area->log, note->what, swap_slot_at(area, note->cluster, note->slot),
 				  min(note->nr, swap_cluster_slots() - note->slot), note->order,
 				  note->failed);
 	}
@@ -172,16 +172,16 @@ static void expectation_consumes_the_log(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 
-	swap_decision_log(area, SWAP_ALLOC, area->base, 1, 0, false);
+	swap_log_decision(&area->log, SWAP_ALLOC, area->log.base, 1, 0, false);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0");
 	SWAP_EXPECT_DECISIONS(test, area, "");
-	swap_decision_log(area, SWAP_ALLOC, area->base + 1, 1, 0, false);
+	swap_log_decision(&area->log, SWAP_ALLOC, area->log.base + 1, 1, 0, false);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:1");
-	swap_decision_log(area, SWAP_FREE, area->base + 1, 1, 0, false);
+	swap_log_decision(&area->log, SWAP_FREE, area->log.base + 1, 1, 0, false);
 	swap_decisions_skip(test);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	swap_decisions_pause(true);
-	swap_decision_log(area, SWAP_FREE, area->base + 1, 1, 0, false);
+	swap_log_decision(&area->log, SWAP_FREE, area->log.base + 1, 1, 0, false);
 	swap_decisions_pause(false);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 }
@@ -195,9 +195,9 @@ static void decisions_name_their_area(struct kunit *test)
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 9 });
 	swp_entry_t entry = swap_alloc(test);
 
-	KUNIT_EXPECT_PTR_EQ(test, swap_area_of(test, entry), b);
+	KUNIT_EXPECT_PTR_EQ(test, swap_area_of(entry), b);
 	SWAP_EXPECT_DECISIONS(test, NULL, "b/A0:0");
-	swap_decision_log(a, SWAP_DISCARD, a->base, 1, 0, false);
+	swap_log_decision(&a->log, SWAP_DISCARD, a->log.base, 1, 0, false);
 	swap_free_slot(entry);
 	SWAP_EXPECT_DECISIONS(test, NULL, "a/D0:0 b/F0:0");
 	entry = swap_alloc(test);
@@ -214,17 +214,17 @@ static void artefact_has_notes(struct kunit *test)
 	static const unsigned long bad[] = { 5, 0 };
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 2, .tail_slots = 9, .bad_slots = bad });
-	char *got, *lists = swap_area_lists(test, area), want[160];
+	char *got, *lists = swap_lists_note(area->si, &area->log), want[160];
 
-	swap_decision_log(area, SWAP_ALLOC, area->base, 1, 0, false);
-	swap_step(area, swap_slot_at(area, 0, 1));
-	swap_decision_log(area, SWAP_ALLOC, area->base + 1, 1, 0, false);
-	swap_decision_log(area, SWAP_READ, area->base, 2, 0, false);
-	swap_step(area, SWAP_NO_TARGET);
+	swap_log_decision(&area->log, SWAP_ALLOC, area->log.base, 1, 0, false);
+	swap_step(&area->log, swap_slot_at(area, 0, 1));
+	swap_log_decision(&area->log, SWAP_ALLOC, area->log.base + 1, 1, 0, false);
+	swap_log_decision(&area->log, SWAP_READ, area->log.base, 2, 0, false);
+	swap_step(&area->log, SWAP_NO_TARGET);
 	swap_rule(test, "a rule without an expectation");
 	swap_rule(test, "a rule");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0+2 R0:0+2!1");
-	swap_decision_log(area, SWAP_FREE, area->base, 2, 0, false);
+	swap_log_decision(&area->log, SWAP_FREE, area->log.base, 2, 0, false);
 	swap_rule(test, "another");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0+2");
 
@@ -235,6 +235,7 @@ static void artefact_has_notes(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	swap_expect_text(test, __FILE__, __LINE__, "artefact", want, got);
 	kvfree(got);
+	kfree(lists);
 }
 
 /* Slots without memory: their counts, and the lists of their clusters. */
@@ -431,7 +432,7 @@ static void every_case_starts_alike(struct kunit *test)
 	swap_kunit_set_readahead_hits(9);
 	KUNIT_EXPECT_EQ(test, swap_kunit_cluster_window(0x5000), 8U);
 	swap_kunit_set_readahead_hits(7);
-	swap_set_page_cluster(5);
+	swap_kunit_set_page_cluster(5);
 }
 
 /* A case may leave areas on, slots in use and bios held; its end undoes them. */

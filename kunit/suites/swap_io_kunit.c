@@ -170,9 +170,9 @@ static void reads_are_merged_into_bios(struct kunit *test)
 	struct folio *folio;
 
 	swap_alloc_many(test, 32, NULL);
-	swap_set_page_cluster(5);
+	swap_kunit_set_page_cluster(5);
 	swap_kunit_set_readahead_hits(30);
-	folio = swap_read_slot(area, swap_entry_at(area, 0, 5));
+	folio = swap_read_slot(swap_entry_at(area, 0, 5));
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	folio_put(folio);
 	SWAP_EXPECT_BIOS(test, area->disk, "%s",
@@ -189,7 +189,7 @@ static void read_ends_at_a_gap(struct kunit *test)
 	swap_alloc_many(test, 8, NULL);
 	swap_free_slot(swap_entry_at(area, 0, 3));
 	swap_kunit_set_readahead_hits(6);
-	folio = swap_read_slot(area, swap_entry_at(area, 0, 5));
+	folio = swap_read_slot(swap_entry_at(area, 0, 5));
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	folio_put(folio);
 	SWAP_EXPECT_BIOS(test, area->disk, swap_has(READ_BATCHED) ? "R0:0+3 R0:4+4" :
@@ -316,7 +316,7 @@ static void zero_mark_follows_the_data(struct kunit *test)
 		user_write(mem, 0, values[i]);
 		user_page_out(mem, 0, 1);
 		user_reclaim_cached(mem, 0, 1);
-		KUNIT_EXPECT_EQ_MSG(test, swp_offset(user_entry(mem, 0)), area->base,
+		KUNIT_EXPECT_EQ_MSG(test, swp_offset(user_entry(mem, 0)), area->log.base,
 				    "this case needs the same slot each time");
 		/* A read fault: the folio keeps its slot. */
 		user_fault(mem, 0);

@@ -133,7 +133,7 @@ static void cgroup_over_half_full_frees_slots_at_swapin(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem = user_memory_charged(test, cgroup, 4);
 
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	swap_kunit_set_vma_readahead(false);
 	user_swap_out(mem, 0, 4);
 	swap_decisions_skip(test);
@@ -223,11 +223,11 @@ static void removed_cgroup_leaves_its_slots_to_the_parent(struct kunit *test)
 static void swap_cache_page_counts_for_its_cgroup(struct kunit *test)
 {
 	struct memory_cgroup *a = memory_cgroup_new(test), *b = memory_cgroup_new(test);
-	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	struct user_memory *mem, *other;
 	struct folio *folio;
 	unsigned int page;
 
+	swap_area_on(test, &SWAP_AREA_SSD);
 	SWAP_REQUIRE(test, SWAPCACHED_COUNTED);
 	mem = user_memory_charged(test, a, MEMCG_MANY);
 	other = user_memory_at(test, 0x50000000, MEMCG_MANY);
@@ -238,9 +238,9 @@ static void swap_cache_page_counts_for_its_cgroup(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, memory_cgroup_count(a, "memory.stat", "swapcached"), 0L,
 			    "rule: swapcached counts only pages in the swap cache");
 	/* The reader is in no cgroup. */
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	for (page = 0; page < MEMCG_MANY; page++) {
-		folio = swap_read_slot(area, user_entry(mem, page));
+		folio = swap_read_slot(user_entry(mem, page));
 		KUNIT_ASSERT_NOT_NULL(test, folio);
 		folio_wait_locked(folio);
 		folio_put(folio);

@@ -91,7 +91,7 @@ static void settle(struct kunit *test)
 {
 	struct swap_area *area;
 
-	list_for_each_entry(area, &swap_case_of(test)->areas, node)
+	list_for_each_entry(area, &swap_areas, node)
 		swap_area_settle(area);
 }
 
@@ -259,7 +259,7 @@ static void current_cluster_taken_by_another_order(struct kunit *test)
 	entry = swap_alloc_order(test, order);
 	if (swap_has(HINT_OF_ORDER)) {
 		swap_rule(test, "a current cluster that another order has taken is not used");
-		KUNIT_EXPECT_EQ_MSG(test, entry.val, 0UL, "rule: %s", swap_case_of(test)->rule);
+		KUNIT_EXPECT_EQ_MSG(test, entry.val, 0UL, "rule: %s", swap_rule_shown(test));
 		SWAP_EXPECT_DECISIONS(test, area, "");
 	} else {
 		swap_rule(test, "a current cluster is used even if another order has taken it");
@@ -417,7 +417,7 @@ static void one_frag_cluster_is_scanned(struct kunit *test)
 	swap_rule(test, swap_has(FRAG_SCAN_ALL) ? "every frag cluster is scanned" :
 		  "one frag cluster is scanned, then the allocation of a large folio fails");
 	KUNIT_EXPECT_EQ_MSG(test, tries, swap_has(FRAG_SCAN_ALL) ? 1U : 3U,
-			    "rule: %s", swap_case_of(test)->rule);
+			    "rule: %s", swap_rule_shown(test));
 	SWAP_EXPECT_DECISIONS(test, area, "%s", taken(test, 2, 1));
 }
 
@@ -568,7 +568,7 @@ static void device_without_clusters_has_no_slots_for_large_folios(struct kunit *
 	area = swap_area_on(test, &SWAP_AREA_HDD);
 	swap_rule(test, "a device without clusters has no slots for large folios");
 	KUNIT_EXPECT_EQ_MSG(test, swap_alloc_order(test, 4).val, 0UL,
-			    "rule: %s", swap_case_of(test)->rule);
+			    "rule: %s", swap_rule_shown(test));
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	swap_alloc(test);
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0");

@@ -183,7 +183,7 @@ static void single_pages_between_large_folios(struct kunit *test)
 
 		KUNIT_EXPECT_EQ_MSG(test, swp_offset(user_entry(mem, page)),
 				    swap_slot_at(area, small, slot),
-				    "rule: %s: page %u", swap_case_of(test)->rule, page);
+				    "rule: %s: page %u", swap_rule_shown(test), page);
 	}
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_WRITE), 3 * nr);
 	swap_decisions_skip(test);
@@ -254,7 +254,7 @@ static void synchronous_device_reads_the_folio_whole(struct kunit *test)
 
 	SWAP_REQUIRE(test, SWAPIN_LARGE);
 	zswap_pretend_never_enabled(test);
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	swap_out_all(mem);
 	swap_decisions_skip(test);
 	fake_disk_forget_bios(area->disk);
@@ -265,7 +265,7 @@ static void synchronous_device_reads_the_folio_whole(struct kunit *test)
 		SWAP_EXPECT_BIOS(test, area->disk, "R0:0+%u", nr);
 		SWAP_EXPECT_DECISIONS(test, area, "R0:0+%u!%u F0:0+%u", nr, page, nr);
 		KUNIT_EXPECT_EQ_MSG(test, user_folio_order(mem, page), (int)order,
-				    "rule: %s", swap_case_of(test)->rule);
+				    "rule: %s", swap_rule_shown(test));
 		KUNIT_EXPECT_EQ(test, user_pages_swapped(mem), 0U);
 		if (in >= 0)
 			KUNIT_EXPECT_EQ_MSG(test, swap_order_count(order, "swpin"), in + 1,
@@ -274,7 +274,7 @@ static void synchronous_device_reads_the_folio_whole(struct kunit *test)
 		swap_rule(test, "other devices read single pages, not large folios");
 		SWAP_EXPECT_BIOS(test, area->disk, "R0:%u", page);
 		KUNIT_EXPECT_EQ_MSG(test, user_folio_order(mem, page), 0,
-				    "rule: %s", swap_case_of(test)->rule);
+				    "rule: %s", swap_rule_shown(test));
 		KUNIT_EXPECT_EQ(test, user_pages_swapped(mem), nr - 1);
 		if (in >= 0)
 			KUNIT_EXPECT_EQ(test, swap_order_count(order, "swpin"), in);
@@ -516,7 +516,7 @@ static void huge_shmem_folio_takes_a_cluster(struct kunit *test)
 	swap_rule(test, "a PMD-sized folio of shared memory takes a whole cluster, by one bio");
 	SWAP_EXPECT_BIOS(test, area->disk, "W0:0+%u", n);
 	KUNIT_EXPECT_EQ_MSG(test, swp_offset(user_entry(mem, 0)), swap_slot_at(area, 0, 0),
-			    "rule: %s", swap_case_of(test)->rule);
+			    "rule: %s", swap_rule_shown(test));
 	KUNIT_EXPECT_EQ(test, user_pages_swapped(mem), n);
 	KUNIT_EXPECT_EQ_MSG(test, swap_order_count(9, "swpout"), whole + 1,
 			    "rule: swpout counts a large folio swapped out whole, once");

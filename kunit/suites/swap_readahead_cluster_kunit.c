@@ -78,7 +78,7 @@ static void last_window_was(unsigned long offset, unsigned int window)
 			swap_kunit_cluster_window(offset);
 		return;
 	}
-	swap_set_page_cluster(10);
+	swap_kunit_set_page_cluster(10);
 	swap_kunit_set_readahead_hits(window - 2);
 	swap_kunit_cluster_window(offset);
 }
@@ -89,7 +89,7 @@ static void window_depends_on_hits_and_distance(struct kunit *test)
 	unsigned int window;
 
 	last_window_was(FAR_SLOT, c->previous);
-	swap_set_page_cluster(c->page_cluster);
+	swap_kunit_set_page_cluster(c->page_cluster);
 	swap_kunit_set_readahead_hits(c->hits);
 	window = swap_kunit_cluster_window(FAR_SLOT + c->step);
 	KUNIT_EXPECT_EQ_MSG(test, window, c->window,
@@ -104,7 +104,7 @@ static void hits_are_used_once(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 0,
 			    "rule: a window uses up its hits");
 	swap_kunit_set_readahead_hits(6);
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	KUNIT_EXPECT_EQ(test, swap_kunit_cluster_window(FAR_SLOT), 1U);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_readahead_hits(), 6,
 			    "rule: page_cluster 0 uses up no hits");
@@ -179,7 +179,7 @@ static void read_slot(struct kunit *test, swp_entry_t entry, unsigned int window
 	struct folio *folio;
 
 	swap_kunit_set_readahead_hits(window - 2);
-	folio = swap_read_slot(swap_area_of(test, entry), entry);
+	folio = swap_read_slot(entry);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, folio, "rule: the requested slot is read");
 	if (folio)
 		folio_put(folio);
@@ -215,7 +215,7 @@ static void window_is_an_aligned_block(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 80);
 
-	swap_set_page_cluster(6);
+	swap_kunit_set_page_cluster(6);
 	read_slot(test, slots[c->slot], c->window);
 	SWAP_EXPECT_DECISIONS(test, area, c->reads);
 }
@@ -227,10 +227,10 @@ static void next_slot_reads_two(struct kunit *test)
 	swp_entry_t *slots = slots_in_use(test, 64);
 	struct folio *folio;
 
-	folio = swap_read_slot(area, slots[41]);
+	folio = swap_read_slot(slots[41]);
 	folio_put(folio);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:41!41");
-	folio = swap_read_slot(area, slots[42]);
+	folio = swap_read_slot(slots[42]);
 	folio_put(folio);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:42+2!42");
 }
@@ -303,7 +303,7 @@ static void bad_slots_take_no_memory(struct kunit *test)
 	slots_in_use(test, slots_up_to_30());
 	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
 	swap_kunit_set_readahead_hits(6);
-	folio = swap_read_slot(area, swap_entry_at(area, 0, 20));
+	folio = swap_read_slot(swap_entry_at(area, 0, 20));
 	KUNIT_EXPECT_NULL(test, folio);
 	/* One each for 16 and 19 to 23, and a second one for the target. */
 	KUNIT_EXPECT_EQ_MSG(test, swap_failed(SWAP_FAIL_SWAPIN_ALLOC), 7U,
@@ -317,7 +317,7 @@ static void cached_slots_are_not_read_again(struct kunit *test)
 	swp_entry_t *slots = slots_in_use(test, 24);
 	struct folio *folio;
 
-	folio = swap_read_slot(area, slots[19]);
+	folio = swap_read_slot(slots[19]);
 	folio_put(folio);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:19!19");
 	read_slot(test, slots[20], 8);
@@ -387,7 +387,7 @@ static void window_may_span_clusters(struct kunit *test)
 	swp_entry_t *slots = slots_in_use(test, 8);
 	unsigned long first = swp_offset(slots[0]);
 
-	swap_set_page_cluster(16);
+	swap_kunit_set_page_cluster(16);
 	read_slot(test, slots[4], 2 * cluster);
 	SWAP_EXPECT_DECISIONS(test, area, "R%lu:%lu+8!%lu", first / cluster, first % cluster,
 			      first % cluster + 4);
@@ -422,7 +422,7 @@ static void window_of_one_counts_nothing(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	swp_entry_t *slots = slots_in_use(test, 24);
 
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:20!20");
 	KUNIT_EXPECT_EQ_MSG(test, swap_vmstat(SWAP_RA) - ra, 0UL,
@@ -591,8 +591,8 @@ static void read_slot_18(void *area)
 {
 	struct folio *folio;
 
-	swap_set_page_cluster(0);
-	folio = swap_read_slot(area, swap_entry_at(area, 0, 18));
+	swap_kunit_set_page_cluster(0);
+	folio = swap_read_slot(swap_entry_at(area, 0, 18));
 	if (folio)
 		folio_put(folio);
 }

@@ -85,7 +85,7 @@ static void window_depends_on_the_mapping(struct kunit *test)
 	if (c->last != NEVER)
 		swap_kunit_set_vma_history(vma, mem->start + c->last * PAGE_SIZE, c->last_window,
 					   c->hits);
-	swap_set_page_cluster(c->page_cluster);
+	swap_kunit_set_page_cluster(c->page_cluster);
 	window = swap_kunit_vma_window(vma, mem->start + (unsigned long)c->page * PAGE_SIZE,
 				       &start, &end);
 	KUNIT_EXPECT_EQ_MSG(test, window, c->window,
@@ -298,7 +298,7 @@ static void cached_pages_are_not_read_again(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_swapped(test, 16);
-	struct folio *folio = swap_read_slot(area, user_entry(mem, 8));
+	struct folio *folio = swap_read_slot(user_entry(mem, 8));
 	unsigned long ra = swap_vmstat(SWAP_RA);
 
 	KUNIT_ASSERT_NOT_NULL(test, folio);

@@ -6,6 +6,8 @@
 #include <kunit/test.h>
 #include <linux/blkdev.h>
 #include <linux/kdev_t.h>
+#include <linux/mman.h>
+#include <linux/sched/signal.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include "swap_fixture.h"
@@ -13,6 +15,32 @@
 static const struct swap_device disks[] = { SWAP_DEVICES_ALL(.clusters = 1) };
 
 SWAP_PARAMS(disk, disks);
+
+/* Have a signal pending for the calling thread, or none. */
+static void set_signal(bool pending)
+{
+	if (pending) {
+		allow_signal(SIGINT);
+		send_sig(SIGINT, current, 1);
+	} else {
+		flush_signals(current);
+		disallow_signal(SIGINT);
+	}
+}
+
+static void uncommit_memory(void *arg)
+{
+	sysctl_overcommit_memory = (long)arg;
+	vm_unacct_memory(totalram_pages() * 2);
+}
+
+/* Processes were promised all memory there is, swap included, without overcommit. */
+static void commit_all_memory(struct kunit *test)
+{
+	swap_defer(test, uncommit_memory, (void *)(long)sysctl_overcommit_memory);
+	sysctl_overcommit_memory = OVERCOMMIT_NEVER;
+	vm_acct_memory(totalram_pages() * 2);
+}
 
 /* Each of some pages is in this state. */
 static void expect_pages(struct kunit *test, struct user_memory *mem, unsigned int first,
@@ -313,7 +341,7 @@ static void read_error_poisons_the_page(struct kunit *test)
 	unsigned int page;
 	u64 value;
 
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	user_fill(mem, 0, 4);
 	user_swap_out(mem, 0, 4);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 2, BLK_STS_IOERR);
@@ -391,9 +419,9 @@ static void signal_before_the_first_read(struct kunit *test)
 	user_swap_out(mem, 0, 4);
 	swap_area_facts(area, &before);
 	swap_decisions_skip(test);
-	swap_signal(true);
+	set_signal(true);
 	err = swap_area_swapoff(area);
-	swap_signal(false);
+	set_signal(false);
 	KUNIT_EXPECT_EQ_MSG(test, err, -EINTR, "rule: a signal interrupts swapoff");
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 0U);
 	expect_pages(test, mem, 0, 4, USER_PAGE_SWAPPED,
@@ -407,7 +435,7 @@ static void signal_before_the_first_read(struct kunit *test)
 static void signal_at_a_read(struct fake_disk *disk, const struct fake_bio *bio, void *ctx)
 {
 	if (bio->op == FAKE_DISK_READ)
-		swap_signal(true);
+		set_signal(true);
 }
 
 static void signal_during_the_first_process(struct kunit *test)
@@ -426,7 +454,7 @@ static void signal_during_the_first_process(struct kunit *test)
 	fake_disk_on_bio(area->disk, signal_at_a_read, NULL);
 	err = swap_area_swapoff(area);
 	fake_disk_on_bio(area->disk, NULL, NULL);
-	swap_signal(false);
+	set_signal(false);
 	KUNIT_ASSERT_EQ_MSG(test, err, -EINTR, "rule: a signal interrupts swapoff");
 	swap_area_facts(area, &after);
 	KUNIT_EXPECT_EQ_MSG(test, after.inuse, 4UL,
@@ -442,9 +470,9 @@ static void signal_and_an_empty_area(struct kunit *test)
 	struct swap_area *area = swap_device_area(test);
 	int err;
 
-	swap_signal(true);
+	set_signal(true);
 	err = swap_area_swapoff(area);
-	swap_signal(false);
+	set_signal(false);
 	KUNIT_EXPECT_EQ_MSG(test, err, 0,
 			    "rule: a signal does not interrupt swapoff of an empty area");
 	expect_nothing_left(test);
@@ -457,7 +485,7 @@ static void committed_memory_keeps_it_on(struct kunit *test)
 	struct swap_area_facts before;
 
 	swap_area_facts(area, &before);
-	swap_commit_memory(test);
+	commit_all_memory(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), -ENOMEM,
 			    "rule: swapoff is refused if committed memory would not fit");
 	expect_still_on(test, area, &before);
@@ -508,7 +536,7 @@ static void page_unmapped_during_its_read(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 2);
 
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	user_fill(mem, 0, 2);
 	user_swap_out(mem, 0, 2);
 	fake_disk_on_bio(area->disk, unmap_at_a_read, mem);
@@ -659,14 +687,14 @@ static void swapoff_waits_for_pins(struct kunit *test)
 	struct swapoff_thread off;
 
 	SWAP_REQUIRE(test, AREA_USERS);
-	KUNIT_ASSERT_TRUE(test, swap_pin_area(area));
+	KUNIT_ASSERT_TRUE(test, swap_get_device(swap_entry_at(area, 0, 0)));
 	swapoff_start(&off, area);
 	KUNIT_EXPECT_TRUE(test, swap_area_wait_dying(area));
 	KUNIT_EXPECT_FALSE_MSG(test, swap_pin_slot(entry),
 			       "rule: the area cannot be pinned during swapoff");
 	KUNIT_EXPECT_FALSE_MSG(test, swapoff_done(&off),
 			       "rule: swapoff waits until the area is unpinned");
-	swap_unpin_area(si);
+	swap_put_device(si);
 	KUNIT_EXPECT_EQ_MSG(test, swapoff_wait(&off), 0, "rule: swapoff succeeds after the wait");
 	expect_nothing_left(test);
 }

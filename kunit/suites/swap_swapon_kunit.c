@@ -345,7 +345,7 @@ static void dirty_pages_are_written_first(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 
-	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->base + 5), 0);
+	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->log.base + 5), 0);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:5");
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
 	SWAP_EXPECT_DECISIONS(test, area, "W0:5");
@@ -356,7 +356,7 @@ static void dirty_pages_that_cannot_be_written(struct kunit *test)
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	int allocations = swap_area_allocations(test);
 
-	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->base + 5), 0);
+	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->log.base + 5), 0);
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EIO,
 			    "rule: swapon returns a write error");

@@ -109,7 +109,7 @@ static void cluster_readahead_reads_its_window(struct kunit *test)
 	struct folio *folio;
 
 	swap_kunit_set_readahead_hits(6);
-	folio = swap_read_slot(area, user_entry(mem, 20));
+	folio = swap_read_slot(user_entry(mem, 20));
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	folio_put(folio);
 	SWAP_EXPECT_DECISIONS(test, area,
@@ -158,7 +158,7 @@ static void slot_under_read_is_read_once(struct kunit *test)
 	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem = user_memory_swapped(test, 4);
 
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	fake_disk_hold(area->disk, BIT(FAKE_DISK_READ));
 	first = user_fault_start(mem, 3);
 	KUNIT_EXPECT_TRUE(test, fake_disk_wait_held(area->disk, 1));

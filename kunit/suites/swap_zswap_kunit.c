@@ -135,8 +135,8 @@ static u64 zswap_read_back(struct kunit *test, struct swap_area *area, struct fo
 	u64 value;
 
 	swap_folio_cache_del(folio);
-	swap_set_page_cluster(0);
-	folio = swap_read_slot(area, entry);
+	swap_kunit_set_page_cluster(0);
+	folio = swap_read_slot(entry);
 	KUNIT_ASSERT_NOT_NULL(test, folio);
 	value = swap_folio_value(folio);
 	folio_put(folio);
@@ -231,7 +231,7 @@ static void spoilt_page_is_a_bus_error(struct kunit *test)
 	struct swap_area *area = zswap_area(test);
 	vm_fault_t ret;
 
-	swap_case_of(test)->data_lost = true;
+	swap_data_lost(test);
 	user_fill_mixed(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
 	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 0)));
@@ -464,7 +464,7 @@ static void corrupt_neighbour_does_not_fail_the_fault(struct kunit *test)
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL);
 
 	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
-	swap_case_of(test)->data_lost = true;
+	swap_data_lost(test);
 	user_fill_mixed(mem, 0, 4);
 	/* The target is on the device: beside it, every policy reads pages in zswap ahead. */
 	user_swap_out(mem, 0, 1);
@@ -489,7 +489,7 @@ static void swapoff_poisons_a_corrupt_page(struct kunit *test)
 	struct swap_area *area = zswap_area(test);
 
 	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
-	swap_case_of(test)->data_lost = true;
+	swap_data_lost(test);
 	user_fill_mixed(mem, 0, 2);
 	user_swap_out(mem, 0, 2);
 	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 1)));
@@ -515,10 +515,10 @@ static void swapoff_leaves_pages_of_other_areas_in_the_pool(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(b, SWAP_FLAG_PREFER | 100), 0);
 	swap_kunit_drain_hints();
 	user_swap_out(mem, 2, 2);
-	KUNIT_ASSERT_PTR_EQ(test, swap_area_of(test, user_entry(mem, 2)), b);
+	KUNIT_ASSERT_PTR_EQ(test, swap_area_of(user_entry(mem, 2)), b);
 	swap_decisions_skip(test);
 	/* Nothing is read ahead from the other area. */
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(a), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 2UL,
 			    "rule: swapoff removes the pages of its own area only from the pool");

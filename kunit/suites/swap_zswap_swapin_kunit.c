@@ -60,16 +60,16 @@ static void swapin_swap_out(struct user_memory *mem, struct swap_area *area, con
 			user_fill(mem, page, 1);
 		user_swap_out(mem, page, 1);
 	}
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	for (page = 0; where[page]; page++) {
 		if (where[page] != 'C')
 			continue;
-		folio = swap_read_slot(area, user_entry(mem, page));
+		folio = swap_read_slot(user_entry(mem, page));
 		KUNIT_ASSERT_NOT_NULL(mem->test, folio);
 		folio_wait_locked(folio);
 		folio_put(folio);
 	}
-	swap_set_page_cluster(3);
+	swap_kunit_set_page_cluster(3);
 	swap_decisions_skip(mem->test);
 }
 
@@ -163,7 +163,7 @@ static void page_alone_counts(struct kunit *test)
 
 	swapin_swap_out(mem, area, c->where);
 	before = swap_kunit_disk_swapins(memcg);
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	user_fault(mem, 0);
 	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), *c->where == 'D' ? 1U : 0U);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before,
@@ -179,11 +179,11 @@ static void failed_read_counts(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD);
 	long before;
 
-	swap_case_of(test)->data_lost = true;
+	swap_data_lost(test);
 	swapin_swap_out(mem, area, "D");
 	before = swap_kunit_disk_swapins(memcg);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 0) & VM_FAULT_SIGBUS);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, 1L,
 			    "rule: a read counts when it is submitted");
@@ -200,7 +200,7 @@ static void swapoff_counts(struct kunit *test)
 
 	swapin_swap_out(mem, area, "DDDD");
 	before = swap_kunit_disk_swapins(memcg);
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_disk_swapins(memcg) - before, 4L,
 			    "rule: each page that swapoff reads counts");
@@ -294,7 +294,7 @@ static void reads_protect_the_pool(struct kunit *test)
 	KUNIT_EXPECT_LE(test, all, POOL_PAGES * 2UL / 3);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrinkable(memcg, GFP_NOIO), 0UL,
 			    "rule: the shrinker does nothing if no I/O is allowed");
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	for (page = 0; page < c->reads; page++)
 		user_fault(mem, page);
 	KUNIT_EXPECT_EQ(test, swap_kunit_disk_swapins(memcg), (long)c->reads);
@@ -342,7 +342,7 @@ static void pool_hits_protect_nothing(struct kunit *test)
 	unsigned long nr, all;
 	unsigned int page;
 
-	swap_set_page_cluster(0);
+	swap_kunit_set_page_cluster(0);
 	for (page = 0; page < 4; page++)
 		user_fault(mem, page);
 	SWAP_EXPECT_DECISIONS(test, area, "L0:0!0 L0:1!1 L0:2!2 L0:3!3");

@@ -219,7 +219,7 @@ static void corrupt_page_is_not_written_back(struct kunit *test)
 	u64 failed = swap_kunit_zswap_counter(SWAP_ZSWAP_DECOMPRESS_FAIL);
 
 	SWAP_REQUIRE(test, ZSWAP_DECOMPRESS_ERROR);
-	swap_case_of(test)->data_lost = true;
+	swap_data_lost(test);
 	mem = zswap_old_pages(test, 2);
 	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_corrupt(user_entry(mem, 0)));
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(2), 1UL);

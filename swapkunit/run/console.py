@@ -24,7 +24,7 @@ PANIC = re.compile(r"Kernel panic - not syncing: (?!VFS:)(.*)")
 SKIP = re.compile(r" # SKIP ?(.*)$")
 AFTER_LAST = "after_the_last_case"
 WHOLE = "suite"             # stands for a suite in its own list of cases
-# As swap_report_marks in kunit/fixture/swap_case.c, which looks inside of the cases.
+# As swap_report_marks in kunit/fixture/kernel_reports.c, which looks inside of the cases.
 REPORT = re.compile(
     r"WARNING:|BUG:|KASAN:|UBSAN:|INFO: task|kernel BUG at|Oops|possible recursive locking|possible circular locking"
     r"|suspicious RCU usage|sleeping function called|scheduling while atomic|Bad page|Bad rss-counter|refcount_t:"
