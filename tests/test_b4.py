@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""b4's check commands, as b4 calls them."""
+"""b4-check, as b4 calls it."""
 from __future__ import annotations
 
 import errno
@@ -11,19 +11,19 @@ import sys
 import unittest
 from unittest import mock
 
-from swapkunit.presubmit import b4
+from swapkunit.base.errors import SwapKunitError, UntestableKernel, UnusableInput
 from swapkunit.cli import main as cli
 from swapkunit.cli.verbs.b4_check import asked_of
-from swapkunit.base.errors import SwapKunitError, UntestableKernel, UnusableInput
-from swapkunit.presubmit.check import CheckRequest
+from swapkunit.presubmit import b4
 from swapkunit.presubmit.report import FAIL, PASS, WARN, PatchReport, PresubmitReport, Step
+from swapkunit.presubmit.request import CheckRequest
 
 from .support import REPO, Scratch, git, write
 from .test_series import FIRST, SECOND, repository
 
 
 class Check(Scratch):
-    """b4-check with a presubmit that only notes what it is asked."""
+    """b4-check with a presubmit that only records its requests."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -32,47 +32,47 @@ class Check(Scratch):
         self.cover, self.first, self.second = ["From " + part for part in self.mails.split("\nFrom ")]
         self.cover = self.cover.removeprefix("From ")
         self.asked: list[CheckRequest] = []
-        self.steps = [Step("applies", PASS, "it does"), Step("suites", FAIL, "2 new failures", details=["failed a.b"]),
-                      Step("decisions", WARN, "3 cases decide otherwise")]
+        self.steps = [Step("applies", PASS, "applies"), Step("suites", FAIL, "2 new failures", details=["failed a.b"]),
+                      Step("decisions", WARN, "3 cases decide differently")]
 
     def check(self, request: CheckRequest) -> PresubmitReport:
         """Stands in for presubmit.check()."""
         self.asked.append(request)
-        patches = [PatchReport(1, 2, FIRST, steps=[Step("applies", PASS, "it does")]),
+        patches = [PatchReport(1, 2, FIRST, steps=[Step("applies", PASS, "applies")]),
                    PatchReport(2, 2, SECOND, steps=self.steps)]
         return PresubmitReport("title", 1, "7.3.4", "given", "none", [], self.top, patches=patches)
 
     def ask(self, mail: str, *words: str, branch: str = "master") -> str:
-        """What b4-check prints for mail, run at the top of the tree."""
+        """The output of b4-check for mail, run at the top of the tree."""
         git(self.kernel, "checkout", "-q", branch)
         args = cli.make_parser().parse_args(["b4-check", "--ksrc", str(self.kernel), *words])
         with mock.patch("swapkunit.presubmit.check.check", self.check):
             return b4.answer(asked_of(args), io.BytesIO(mail.encode()))
 
     def sha(self, name: str) -> str:
-        """The commit of a name."""
+        """The id of a commit."""
         return git(self.kernel, "rev-parse", name).strip()
 
 
 class Answers(Check):
-    """What b4 gets to read."""
+    """The output of b4-check."""
 
     def test_json(self) -> None:
         found = json.loads(self.ask(self.second))
         self.assertEqual([sorted(entry) for entry in found], [["details", "status", "summary", "tool"]])
         self.assertEqual((found[0]["tool"], found[0]["status"], found[0]["summary"]),
-                         ("swap-kunit", "fail", "suites: 2 new failures; decisions: 3 cases decide otherwise"))
+                         ("swap-kunit", "fail", "suites: 2 new failures; decisions: 3 cases decide differently"))
         self.assertIn("  failed a.b", found[0]["details"])
 
     def test_clean_patch(self) -> None:
-        self.steps = [Step("applies", PASS, "it does"), Step("build", PASS, "it builds")]
+        self.steps = [Step("applies", PASS, "applies"), Step("build", PASS, "builds")]
         found = json.loads(self.ask(self.second))
-        self.assertEqual((found[0]["status"], found[0]["summary"]), ("pass", "applies, build good"))
+        self.assertEqual((found[0]["status"], found[0]["summary"]), ("pass", "passed: applies, build"))
         self.assertEqual(self.ask(self.second, "--lines"), "")
 
     def test_lines_for_prep(self) -> None:
         self.assertEqual(self.ask(self.second, "--lines"), "ERROR: suites: 2 new failures\n"
-                         "WARNING: decisions: 3 cases decide otherwise\n")
+                         "WARNING: decisions: 3 cases decide differently\n")
 
     def test_link_to_the_report(self) -> None:
         write(self.top / "report.html", "<html>")
@@ -85,49 +85,49 @@ class Answers(Check):
                                     (UntestableKernel("the base; mend it"), "warn", "not checked: the base; mend it"),
                                     (full, "warn", "not checked: No space left on device (/small); make room on that "
                                      "disk, or use another one with --out (make: O=)"),
-                                    (TypeError("oh\nno"), "warn", "not checked: swap-kunit itself failed, which is a "
-                                     "bug: TypeError: oh\nno")):
+                                    (TypeError("oh\nno"), "warn", "not checked: internal error, a bug of "
+                                     "swap-kunit: TypeError: oh\nno")):
             with mock.patch.object(self, "check", side_effect=error):
                 found = json.loads(self.ask(self.second))
                 self.assertEqual((found[0]["status"], found[0]["summary"]), (status, said))
                 kind = "ERROR" if status == "fail" else "WARNING"
                 self.assertEqual(self.ask(self.second, "--lines"), f"{kind}: {said}\n".replace("oh\n", "oh "))
 
-    def test_what_is_no_patch_mail(self) -> None:
+    def test_mails_without_a_usable_patch(self) -> None:
         found = json.loads(self.ask("hello"))
         self.assertEqual(found, [])
         self.assertIn("nothing on stdin", json.loads(self.ask(""))[0]["summary"])
         with mock.patch("swapkunit.presubmit.b4.LARGEST", 100):
-            self.assertIn("it has more than", json.loads(self.ask(self.second))[0]["summary"])
+            self.assertIn("it is larger than", json.loads(self.ask(self.second))[0]["summary"])
         refused = json.loads(self.ask(self.second.replace("b/mm/swapfile.c", "b/../swapfile.c")))[0]
         self.assertEqual((refused["status"], refused["summary"][:6]), ("fail", "refuse"))
 
-    def test_nothing_else_on_either_stream(self) -> None:
+    def test_only_the_answer_is_printed(self) -> None:
         code = ("import os, sys; from swapkunit.presubmit import b4\n"
-                "with b4.aside() as tell:\n"
-                "    print('noise'); os.write(1, b'noise'); os.write(2, b'noise'); tell('answer')\n")
+                "with b4.only_answer() as give:\n"
+                "    print('noise'); os.write(1, b'noise'); os.write(2, b'noise'); give('answer')\n")
         done = subprocess.run([sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=True)
         self.assertEqual((done.stdout, done.stderr), ("answer", ""))
-        done = subprocess.run([sys.executable, "-c", code.replace("tell('answer')", "1 / 0")], cwd=REPO,
+        done = subprocess.run([sys.executable, "-c", code.replace("give('answer')", "1 / 0")], cwd=REPO,
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 1))
         self.assertIn("ZeroDivisionError", done.stderr)
 
 
 class Places(Check):
-    """What is checked for a mail."""
+    """The commits that are checked for a mail."""
 
-    def test_patch_that_is_no_commit(self) -> None:
+    def test_patch_without_a_commit(self) -> None:
         self.ask(self.first, branch="master~2")
         request = self.asked[0]
         self.assertEqual((request.spec, [patch.subject for patch in request.series.patches]), ("", [FIRST]))
 
-    def test_patch_that_is_a_commit_of_the_branch(self) -> None:
+    def test_patch_with_a_commit_in_the_branch(self) -> None:
         self.ask(self.second)
         self.assertEqual((self.asked[0].spec, self.asked[0].last_only),
                          (f"{self.sha('master')}~1..{self.sha('master')}", True))
 
-    def test_same_title_with_another_change_is_no_such_commit(self) -> None:
+    def test_commit_with_the_same_title_but_another_change(self) -> None:
         self.ask(self.second.replace("+int line_56b = (x=5);", "+int line_56b = (x=6);"))
         self.assertEqual(self.asked[0].spec, "")
 
@@ -162,12 +162,12 @@ class Places(Check):
     def test_cover_letter_alone(self) -> None:
         self.assertEqual(json.loads(self.ask(self.cover)), [])
         found = json.loads(self.ask(self.cover, "--series"))[0]
-        self.assertIn("only the cover letter is here", found["summary"])
+        self.assertIn("only the cover letter was given", found["summary"])
         self.assertEqual((found["tool"], found["status"]), ("swap-kunit series", "warn"))
         self.assertEqual(self.asked, [])
 
 
-# What b4's review window does with a thread: argv[1] is an mbox.
+# What b4's review window does with the thread in the mbox argv[1].
 REVIEW = """
 import argparse, email, email.policy, json, mailbox, sys, b4
 from b4.review import checks
@@ -182,7 +182,7 @@ print(json.dumps([*found.values(), checks.run_series_checks(cover, series, b4.gi
 
 
 class RealB4(Check):
-    """The checks as a b4 starts them, on the miniature kernel; skipped where there is no such b4."""
+    """The checks started by the real b4 on the miniature kernel; skipped without a b4 that has them."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -196,19 +196,19 @@ class RealB4(Check):
             git(self.kernel, "config", key, text)
 
     def b4(self, *words: str) -> str:
-        """Run python with b4 in it, at the top of the tree."""
+        """Run python with b4 at the top of the tree."""
         done = subprocess.run([sys.executable, *words], cwd=self.kernel, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
     def need(self, statement: str) -> None:
-        """Skip where b4 has no such thing."""
+        """Skip unless b4 has this."""
         done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=False)
         if done.returncode:
             self.skipTest(f"{statement}: {done.stderr.splitlines()[-1]}")
 
     def plant(self) -> None:
-        """A second patch that does not build."""
+        """Make the second patch one that does not build."""
         git(self.kernel, "checkout", "-q", "master")
         path = self.kernel / "mm/swapfile.c"
         write(path, path.read_text().replace("line_56b", "BROKEN"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""presubmit: a series' way through its steps, on a miniature kernel."""
+"""presubmit: a series goes through its steps, on a miniature kernel."""
 from __future__ import annotations
 
 import contextlib
@@ -14,19 +14,20 @@ from pathlib import Path
 from unittest import mock
 from xml.etree import ElementTree
 
-from swapkunit import sandbox as boxes
-from swapkunit.presubmit import files, page, report as reports, steps
-from swapkunit.series.applying import Applied
-from swapkunit.presubmit.testbed import Bench, Tested
-from swapkunit.build.build import not_ours
+from swapkunit import sandbox
 from swapkunit.base.errors import SwapKunitError
-from swapkunit.presubmit.check import CheckRequest, check
+from swapkunit.base.kernel import Kernel
+from swapkunit.build.build import not_ours
+from swapkunit.presubmit import files, page, report as reports, steps
+from swapkunit.presubmit.check import check
 from swapkunit.presubmit.progress import Progress
 from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN, PatchReport, PresubmitReport, Step
+from swapkunit.presubmit.request import CheckRequest
 from swapkunit.presubmit.store import Store, identity_of_kernel
-from swapkunit.base.kernel import Kernel
+from swapkunit.presubmit.testbed import Testbed, Tested
 from swapkunit.run.results import Leaf
 from swapkunit.run.session import Request
+from swapkunit.series.applying import Applied
 from swapkunit.series.series import Patch
 
 from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with, write
@@ -69,7 +70,7 @@ class SeriesCase(Scratch):
                               stdin=subprocess.DEVNULL, check=False, timeout=120)
 
     def report(self) -> dict:
-        """report.json of the only check that was made."""
+        """report.json of the only check."""
         return json.loads(next(self.out.glob("report/*/report.json")).read_text())
 
     def cells(self) -> list[dict[str, str]]:
@@ -102,7 +103,7 @@ class Series(SeriesCase):
                          (FAIL, SKIP, PASS, PASS))
         self.assertIn("expected identifier before BROKEN", done.stdout)
 
-    def test_patch_that_takes_away_what_is_wrapped(self) -> None:
+    def test_patch_that_removes_a_wrapped_file(self) -> None:
         git(self.kernel, "mv", "mm/swap_state.c", "mm/swap_cache.c")
         self.patch("mm: rename swap_state.c")
         done = self.presubmit("--quick", *self.series())
@@ -160,24 +161,24 @@ class Series(SeriesCase):
             self.assertIn(said, done.stdout)
         self.assertFalse(self.out.exists())
 
-    def test_second_start_does_nothing_again(self) -> None:
+    def test_second_check_uses_the_stored_results(self) -> None:
         self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
         files = self.series()
         self.presubmit(*files)
         made = self.out / "plain/build/made"
         before = made.read_text()
         done = self.presubmit("--quick", *files)
-        self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, .*, found earlier\n")
+        self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, .*, from an earlier check\n")
         self.assertEqual((done.returncode, made.read_text()), (0, before), done.stdout)
 
-    def test_base_is_tested_anew_when_the_tree_changes(self) -> None:
+    def test_base_is_tested_again_after_the_tree_changes(self) -> None:
         kernel = Kernel(self.kernel, "7.3.4", "here", True)
         before = identity_of_kernel(kernel)
         self.assertEqual(identity_of_kernel(kernel), before)
         (self.kernel / "mm/zswap.c").write_text("int other;\n")
         self.assertNotEqual(identity_of_kernel(kernel), before)
 
-    def test_other_series_start_from_the_base_as_it_was_built(self) -> None:
+    def test_other_series_start_from_the_base_as_built(self) -> None:
         self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
         files = self.series()
         self.presubmit(*files)
@@ -189,12 +190,12 @@ class Series(SeriesCase):
         self.patch("mm: say less", mm__swapfile_c=PLAIN + "/* less */\n")
         done = self.presubmit(f"{self.base}..other")
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertFalse(planted.exists(), "nothing of one series reaches another")
+        self.assertFalse(planted.exists(), "no file of one series reaches another")
 
     def test_makefile_cannot_write_outside(self) -> None:
         precious = self.top / "precious"
         precious.write_text("x")
-        self.patch("kbuild: be nasty",
+        self.patch("kbuild: be hostile",
                    Makefile=MAKEFILE.replace("\t@echo vmlinux", f"\t@rm -f {precious} {self.kernel}/mm/zswap.c\n\t@echo vmlinux"))
         self.presubmit(*self.series())
         self.assertTrue(precious.exists() and (self.kernel / "mm/zswap.c").exists())
@@ -203,14 +204,13 @@ class Series(SeriesCase):
         self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
         done = self.presubmit("--no-sandbox", "--quick", *self.series())
         self.assertEqual(done.returncode, 0, done.stdout)
-        said = "sandbox: none: the patches run with your rights"
-        self.assertIn(said, done.stdout.splitlines())
+        line = next(line for line in done.stdout.splitlines() if line.startswith("sandbox: none: "))
         for name in ("report.txt", "report.html", "report.json"):
             text = next(self.out.glob(f"report/*/{name}")).read_text()
-            self.assertIn(said.replace(": ", '": "', 1) if name == "report.json" else said, " ".join(text.split()))
+            self.assertIn(line.replace(": ", '": "', 1) if name == "report.json" else line, " ".join(text.split()))
 
-    def ended_by_the_sandbox(self, base: bool, why: str = TOOK_MEMORY) -> CheckRequest:
-        """A request whose base, or whose patch, makes make wait until it is ended."""
+    def killed_by_the_sandbox(self, base: bool, why: str = TOOK_MEMORY) -> CheckRequest:
+        """A request whose base, or whose patch, makes make wait until it is killed."""
         sleep = "touch $(O)/begun; sleep 66.5"
         slow = sleep if base else f"if grep -q SLOW mm/swapfile_real.c; then {sleep}; fi"
         (self.kernel / "Makefile").write_text(MAKEFILE.replace("\t@echo vmlinux", f"\t@{slow}\n\t@echo vmlinux"))
@@ -218,40 +218,40 @@ class Series(SeriesCase):
         self.base = git(self.kernel, "rev-parse", "HEAD").strip()
         self.patch("mm: take much", mm__swapfile_c=PLAIN + "/* SLOW */\n")
         begun = self.out / "plain/build/begun"
-        patcher = mock.patch.object(boxes.Watcher, "__call__", lambda _: why if begun.exists() else "")
+        patcher = mock.patch.object(sandbox.Watcher, "__call__", lambda _: why if begun.exists() else "")
         patcher.start()
         self.addCleanup(patcher.stop)
         return CheckRequest(Request(ksrc=self.kernel, out=self.out), files=self.series(), depth="quick", quiet=True)
 
-    def test_base_that_the_sandbox_ends(self) -> None:
+    def test_base_that_the_sandbox_kills(self) -> None:
         with self.assertRaisesRegex(SwapKunitError, "its base.* it took 9.0 GB of memory.*; have fewer jobs") as caught:
-            check(self.ended_by_the_sandbox(base=True))
+            check(self.killed_by_the_sandbox(base=True))
         self.assertEqual(caught.exception.code, 2)
 
-    def test_patch_that_the_sandbox_ends(self) -> None:
-        report = check(self.ended_by_the_sandbox(base=False))
+    def test_patch_that_the_sandbox_kills(self) -> None:
+        report = check(self.killed_by_the_sandbox(base=False))
         build, suites = (report.patches[0].step(name) for name in ("build", "suites"))
         self.assertEqual((build.status, build.summary),
-                         (FAIL, f"it was ended: {TOOK_MEMORY}"))
-        self.assertEqual((suites.status, suites.summary), (SKIP, "its build was ended"))
+                         (FAIL, f"killed: {TOOK_MEMORY}"))
+        self.assertEqual((suites.status, suites.summary), (SKIP, "the build was killed"))
 
-    def test_full_disk_is_no_fault_of_a_patch(self) -> None:
-        with self.assertRaisesRegex(SwapKunitError, "while patch 1 was built.* nearly full; make room") as caught:
-            check(self.ended_by_the_sandbox(base=False, why="the disk of /small became nearly full"))
+    def test_full_disk_is_not_the_fault_of_a_patch(self) -> None:
+        with self.assertRaisesRegex(SwapKunitError, "test of patch 1 was killed: .* nearly full; make room") as caught:
+            check(self.killed_by_the_sandbox(base=False, why="the disk of /small became nearly full"))
         self.assertEqual(caught.exception.code, 2)
         self.assertFalse(list(self.out.glob("report/*/report.json")))
 
-    def test_build_directory_is_copied_whole_or_not_at_all(self) -> None:
-        bench = Bench(Request(), self.top, "plain", False, "", "", Store(self.top), self.top / "log")
+    def test_build_directory_is_copied_completely_or_not_at_all(self) -> None:
+        testbed = Testbed(Request(), self.top, "plain", False, "", "", Store(self.top), self.top / "log")
         for name in ("a", "b", "c"):
-            write(bench.out / f"pristine/deep/{name}", name)
+            write(testbed.out / f"pristine/deep/{name}", name)
         full = OSError(errno.ENOSPC, "No space left on device")
         with mock.patch("shutil.copy2", side_effect=[None, full]), \
                 self.assertRaisesRegex(SwapKunitError, "the disk of .*/plain/copying/deep is full"):
-            bench.copy(bench.out / "pristine", bench.out / "build")
-        self.assertEqual([path.name for path in bench.out.iterdir()], ["pristine"])
-        bench.copy(bench.out / "pristine", bench.out / "build")
-        self.assertEqual((bench.out / "build/deep/c").read_text(), "c")
+            testbed.copy(testbed.out / "pristine", testbed.out / "build")
+        self.assertEqual([path.name for path in testbed.out.iterdir()], ["pristine"])
+        testbed.copy(testbed.out / "pristine", testbed.out / "build")
+        self.assertEqual((testbed.out / "build/deep/c").read_text(), "c")
 
     def test_stopped_and_started_again(self) -> None:
         hurry = self.kernel / ".git/hurry"
@@ -280,12 +280,12 @@ class Series(SeriesCase):
         hurry.touch()
         done = self.presubmit("--quick", *files)
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertEqual(made.read_text(), "vmlinux\n" * 2, "the second patch alone, in a copy of the base's directory")
+        self.assertEqual(made.read_text(), "vmlinux\n" * 2, "only the second patch, in a copy of the base's directory")
         self.assertFalse(self.report()["stopped"])
 
 
 class Steps(Scratch):
-    """One step at a time."""
+    """Each step."""
 
     def state(self, *leaves: Leaf, decisions: tuple[str, ...] = (), **more: object) -> Tested:
         """A state of a kernel."""
@@ -301,33 +301,33 @@ class Steps(Scratch):
         step = steps.suites(self.state(old, passed), self.state(old, passed), None)
         self.assertEqual(step.status, PASS)
 
-    def test_failure_of_an_earlier_patch_is_told_as_such(self) -> None:
+    def test_failure_of_an_earlier_patch(self) -> None:
         new = self.state(Leaf("s.new", "failed", ["x"]))
         step = steps.suites(new, self.state(Leaf("s.new", "passed")), new)
         self.assertEqual((step.status, step.summary), (PASS, "1 passed; 1 failure since an earlier patch"))
 
-    def test_cases_that_do_not_run_any_more(self) -> None:
+    def test_cases_that_no_longer_run(self) -> None:
         base = self.state(Leaf("s.a", "passed"), Leaf("s.b", "passed"))
         step = steps.suites(self.state(Leaf("s.a", "skipped", reason="this kernel lacks it")), base, None)
         self.assertEqual(step.status, WARN)
-        self.assertEqual(step.details, ["no more run: s.a: this kernel lacks it", "gone: s.b"])
+        self.assertEqual(step.details, ["no longer run: s.a: this kernel lacks it", "gone: s.b"])
 
-    def test_known_bug_is_no_failure(self) -> None:
+    def test_known_bug_is_not_a_failure(self) -> None:
         bug = self.state(Leaf("s.a", "failed", ["x"], known="old bug"))
         self.assertEqual(steps.suites(bug, bug, None).status, PASS)
         step = steps.suites(self.state(Leaf("s.a", "passed")), bug, None)
-        self.assertEqual(step.details, ["known bug, fixed here: s.a: old bug"])
+        self.assertEqual(step.details, ["fixes a known bug: s.a: old bug"])
 
     def test_no_kernel_to_test(self) -> None:
-        error, base = "mm/swapfile.c:7:3: error: no ';'", self.state()
-        for more, found in (({"said": [error]}, (FAIL, "no")), ({"said": [error, str(not_ours("x"))]}, (WARN, "own")),
-                            ({"said": [str(not_ours("x")), error]}, (FAIL, "no")), ({}, (FAIL, "no")),
-                            ({"seconds": {"build": 1.0, "list": 1.0}}, (FAIL, "boot")), ({"limit": "x"}, (FAIL, "ended"))):
-            step = steps.builds(Tested(False, **more), base, ["mm/swapfile.c"])
+        error = "mm/swapfile.c:7:3: error: no ';'"
+        for more, found in (({"messages": [error]}, (FAIL, "no")), ({"messages": [error, str(not_ours("x"))]}, (WARN, "own")),
+                            ({"messages": [str(not_ours("x")), error]}, (FAIL, "no")), ({}, (FAIL, "no")),
+                            ({"seconds": {"build": 1.0, "list": 1.0}}, (FAIL, "boot")), ({"limit": "x"}, (FAIL, "killed"))):
+            step = steps.builds(Tested(False, **more), set(), ["mm/swapfile.c"])
             self.assertEqual((step.status, step.cell), found)
             self.assertEqual(step.data, {"built": False})
 
-    def test_a_case_that_crashes_does_not_decide_alike(self) -> None:
+    def test_case_that_crashes_is_not_compared(self) -> None:
         passed, crashed = Leaf("s.a", "passed"), Leaf("s.a", "failed", ["crashed: panic"], fate="crashed")
         before, after = self.state(passed, decisions=("s.a A0:0",)), self.state(crashed, decisions=("s.a A0:0",))
         step = steps.decisions(after, before)
@@ -343,10 +343,9 @@ class Steps(Scratch):
         self.assertEqual((step.status, step.data["changed"]), (WARN, ["s.b"]))
         self.assertIn("A1:2", "\n".join(step.details))
 
-    def test_mechanism_that_comes_or_goes(self) -> None:
+    def test_mechanism_that_is_added_or_removed(self) -> None:
         step = steps.decisions(self.state(mechanisms=["NEW"]), self.state(mechanisms=["OLD"]))
-        self.assertEqual((step.status, step.details), (WARN, ["a mechanism the base has not: NEW",
-                                                              "a mechanism of the base is gone: OLD"]))
+        self.assertEqual((step.status, step.details), (WARN, ["mechanism added: NEW", "mechanism removed: OLD"]))
 
     def test_reports_of_the_kernel(self) -> None:
         def warned(address: str) -> Leaf:
@@ -356,25 +355,25 @@ class Steps(Scratch):
         self.assertEqual(steps.reports(self.state(warned("12")), none, self.state(warned("34"))).status, PASS)
         self.assertEqual(steps.reports(self.state(warned("12")), none, none).status, FAIL)
 
-    def test_reports_outside_of_the_cases(self) -> None:
+    def test_reports_outside_of_all_cases(self) -> None:
         base = self.state(reports=["WARNING: CPU: 0 PID: 1 at mm/swap_state.c:7 swap_init+0x1/0x2"])
         moved = "WARNING: CPU: 0 PID: 9 at mm/swap_state.c:11 swap_init+0x3/0x2"
         self.assertEqual(steps.reports(self.state(reports=[moved]), base, None).status, PASS)
         step = steps.reports(self.state(reports=[moved, "BUG: KASAN: use-after-free in swap_init"]), base, None)
-        self.assertEqual((step.status, step.summary), (FAIL, "1 new report of the kernel"))
-        self.assertEqual(step.details, ["outside of a case: BUG: KASAN: use-after-free in swap_init"])
+        self.assertEqual((step.status, step.summary), (FAIL, "1 new kernel report"))
+        self.assertEqual(step.details, ["outside of all cases: BUG: KASAN: use-after-free in swap_init"])
 
-    def test_compiler_warnings_that_were_there(self) -> None:
+    def test_old_compiler_warnings(self) -> None:
         old = "mm/swapfile.c:10:2: warning: unused variable 'a' [-Wunused-variable]"
-        heard = {steps.without_numbers(old)}
-        self.assertEqual(steps.builds(self.state(said=[old.replace("10", "12")]), heard, []).status, PASS)
-        step = steps.builds(self.state(said=[old.replace("'a'", "'b'")]), heard, [])
+        known = {steps.without_numbers(old)}
+        self.assertEqual(steps.builds(self.state(messages=[old.replace("10", "12")]), known, []).status, PASS)
+        step = steps.builds(self.state(messages=[old.replace("'a'", "'b'")]), known, [])
         self.assertEqual((step.status, step.summary), (WARN, "1 new warning"))
 
-    def test_what_judges_is_not_to_be_changed_unseen(self) -> None:
+    def test_change_to_a_judge_is_a_finding(self) -> None:
         patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "p", ["lib/kunit/test.c", "mm/swapfile.c"], "", "")
         step = steps.applies(patch, Applied(patch), [])
-        self.assertEqual((step.status, step.summary), (WARN, "it does, and changes what judges it: lib/kunit/test.c"))
+        self.assertEqual((step.status, step.summary), (WARN, "applies, but modifies KUnit or checkpatch, which judge it: lib/kunit/test.c"))
 
     def test_file_that_is_not_compiled_is_named(self) -> None:
         step = steps.builds(self.state(objects=["mm/swapfile.c"]), set(), ["mm/swapfile.c", "fs/nfs/file.c"])
@@ -397,8 +396,8 @@ class Steps(Scratch):
         script.write_text('die "no such module"')
         self.assertEqual(steps.checkpatch(patch, self.top).status, FAIL)
 
-    def test_suspicions_are_told(self) -> None:
-        patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "p", [], "", "", ["its tabs have become spaces"])
+    def test_suspicions_are_a_finding(self) -> None:
+        patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "p", [], "", "", ["its tabs became spaces"])
         self.assertEqual(steps.applies(patch, Applied(patch), []).status, WARN)
 
 
@@ -413,32 +412,32 @@ class Report(Scratch):
     def test_fits_a_mail(self) -> None:
         text = reports.text(self.made(Step("build", FAIL, "word " * 40, details=["d" * 300] * 20)))
         self.assertTrue(all(len(line) <= 120 for line in text.splitlines()))
-        self.assertIn("and 12 more lines", text)
+        self.assertIn("12 more lines in report.html", text)
         self.assertFalse([line for line in text.splitlines() if line.startswith(("---", "diff ", "@@"))],
-                         "git would take it for the patch")
+                         "git would take it for a patch")
 
     def test_base_and_depth_are_named(self) -> None:
         made = self.made(Step("build", PASS, ""))
         made.origin, made.depth, made.configs = "commit f2541de38d23 of ../git", "full", ["kasan", "lockdep"]
         made.config = ["thp", "@free-first"]
         asked = ("base: commit f2541de38d23 of ../git; depth: full; configured with thp, @free-first; "
-                 "tested under kasan, lockdep too")
+                 "also tested with kasan, lockdep")
         lines = reports.text(made).partition("\n\n")[0].splitlines()[1:]
         self.assertEqual((" ".join(line.strip() for line in lines), len(lines)), (asked, 2))
         self.assertIn(asked, page.render(made))
         self.assertEqual((made.to_json()["depth"], made.to_json()["configs"]), ("full", ["kasan", "lockdep"]))
 
-    def test_long_details_are_wrapped_and_code_is_cut_with_a_mark(self) -> None:
-        told = "hunk 1 does not fit; " + "word " * 20 + "it seems to be in this tree already: 4 of the 4 lines"
+    def test_long_details_are_wrapped_and_code_is_cut_off_with_a_mark(self) -> None:
+        detail = "hunk 1 does not fit; " + "word " * 20 + "it seems to be in this tree already: 4 of the 4 lines"
         code = "  mm/swapfile.c:930: " + "x" * 200
-        lines = reports.told(Step("applies", FAIL, "no", details=[told, code, "  indented " + "word " * 30]))[1:]
+        lines = reports.step_lines(Step("applies", FAIL, "no", details=[detail, code, "  indented " + "word " * 30]))[1:]
         at = next(place for place, line in enumerate(lines) if "mm/swapfile.c" in line)
-        self.assertEqual(" ".join(line.strip() for line in lines[:at]), told)
+        self.assertEqual(" ".join(line.strip() for line in lines[:at]), detail)
         self.assertTrue(all(line.startswith("      ") for line in lines[1:at]) and at > 1)
         self.assertEqual((len(lines[at]), lines[at][-1]), (120, "…"))
         self.assertTrue(lines[at + 1].startswith("      indented") and lines[at + 2].startswith("        word"))
 
-    def test_progress_is_cut_on_a_terminal_only(self) -> None:
+    def test_progress_is_cut_off_only_on_a_terminal(self) -> None:
         step = Step("applies", FAIL, "word " * 60 + "end", seconds=1.0)
         stream = io.StringIO()
         with mock.patch("sys.stdout", stream), Progress() as progress:
@@ -448,7 +447,7 @@ class Report(Scratch):
             progress.done("patch 1 of 1", step)
         self.assertIn("…\n", stream.getvalue())
 
-    def test_a_stranger_cannot_steer_the_terminal(self) -> None:
+    def test_output_of_patches_cannot_control_the_terminal(self) -> None:
         made = self.made(Step("build", FAIL, "x\x1b[2J", details=["\x1b]0;owned\x07", "ok\u202e"]))
         self.assertNotIn("\x1b", reports.text(made))
         self.assertNotIn("\u202e", reports.text(made))
@@ -476,7 +475,7 @@ class Report(Scratch):
         self.assertEqual(self.made(Step("build", PASS, ""), Step("suites", SKIP, "")).exit_code, 0)
         self.assertEqual(self.made(Step("build", WARN, "")).exit_code, 1)
 
-    def test_store_is_whole_or_not_at_all(self) -> None:
+    def test_half_written_value_of_the_store(self) -> None:
         store = Store(self.top / "store")
         self.assertIsNone(store.get("a"))
         store.put("a", {"x": 1})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a person sees while a series is checked: patch n of m, step, elapsed."""
+"""Progress of a check: which patch, which step, the time."""
 from __future__ import annotations
 
 import shutil
@@ -9,13 +9,13 @@ import time
 
 from .report import FINDINGS, Step, shortened
 
-TICK = 0.5      # seconds between two drawings of the status line
+TICK = 0.5      # seconds between updates of the status line
 
 
 class Progress:
-    """Writes to the stdout it was made with: what runs meanwhile has its own sent elsewhere.
+    """Prints one line for each step, and on a terminal a status line with step and time.
 
-    On a terminal a status line tells the step and the time; a line a step is kept anyhow.
+    It writes to the stdout of its start, which is redirected while steps run.
     """
 
     def __init__(self, quiet: bool = False):
@@ -43,7 +43,7 @@ class Progress:
             now = time.monotonic()
             if self.doing:
                 self._write(f"\r\033[K{self.doing}: {now - self.step_started:.0f} s "
-                            f"({clock(now - self.started)} in all)"[:110])
+                            f"({clock(now - self.started)} total)"[:110])
 
     def _write(self, text: str) -> None:
         if self.stream is not None:
@@ -52,19 +52,19 @@ class Progress:
                 self.stream.flush()
 
     def say(self, line: str) -> None:
-        """A line that stays."""
+        """Print a line."""
         self._write(("\r\033[K" if self._ticker else "") + line + "\n")
 
     def at(self, where: str, step: str) -> None:
-        """A step begins."""
+        """Start a step."""
         self.doing, self.step_started = f"{where}: {step}", time.monotonic()
 
     def since(self) -> float:
-        """Seconds of the step that is under way."""
+        """Seconds since the current step started."""
         return time.monotonic() - self.step_started
 
     def done(self, where: str, step: Step) -> None:
-        """A step ended."""
+        """Print a finished step."""
         mark = "!" if step.status in FINDINGS else " "
         line = f"{mark} {where:<14} {step.name:<12} {step.seconds:6.1f} s  {step.summary}"
         self.say(shortened(line, shutil.get_terminal_size().columns) if self._ticker else line)

@@ -1,38 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a pre-submission check found, as objects and as text."""
+"""The report of a check, as objects and as text."""
 from __future__ import annotations
 
 import re
 import textwrap
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import FAILED, GOOD
-from ..base.text import without_controls
+from ..base.text import plural, without_controls
 
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 FINDINGS = (WARN, FAIL)
 WIDTH = 74              # columns of report.txt: it goes into a mail
-WIDEST = 120            # of what cannot be wrapped
+WIDEST = 120            # columns of lines that cannot be wrapped
 SHOWN = 8               # details of a step in report.txt; report.json and report.html have all
-SHOWN_DECISIONS = 20    # some scenarios
+SHOWN_DECISIONS = 20    # the same for decisions
 SHORT = {"applies": "apply", "checkpatch": "style", "decisions": "decide"}      # headings of the table
 ORDER = (PASS, SKIP, WARN, FAIL)
-# Code, a diff, a decision: what is told by its columns.
+# Code, a diff, a decision: text whose columns matter.
 EXCERPT = re.compile(r"\s+[^\s:]+:\d+: (?!(?:warning|error|note|fatal error): )|\s*\d* \||\s+[AB]  |\s+\^|[-+@]")
 
 
 def plain(text: str) -> str:
-    """text from a stranger's program, without what would steer a terminal."""
+    """Output of untrusted code, without control characters that a terminal would obey."""
     return without_controls(text.expandtabs())
 
 
 @dataclass
 class Step:
-    """One step: cell is what its column of the table shows, details are lines for a person.
-
-    data: what other programs may want to know of it.
-    """
+    """One step. cell: its text in the table; details: lines for the reader; data: for programs."""
 
     name: str
     status: str
@@ -40,7 +38,7 @@ class Step:
     cell: str = ""
     details: list[str] = field(default_factory=list)
     seconds: float = -1.0       # not measured yet
-    data: dict = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
 
     def clean(self) -> Step:
         """The same, safe to print."""
@@ -72,15 +70,15 @@ class PatchReport:
         return f"{self.number}/{self.total}"
 
     def step(self, name: str) -> Step | None:
-        """The step of this name, if it was reached."""
+        """The step of this name, if the patch got that far."""
         return next((step for step in self.steps if step.name == name), None)
 
 
 @dataclass
 class PresubmitReport:
-    """All of it. series: steps about the series as a whole; stopped: somebody pressed ^C.
+    """The whole report. series: steps about the series as a whole; stopped: interrupted by ^C.
 
-    config: fragments and @policies laid over all that is built; configs: tested besides.
+    config: fragments and @policies of every build; configs: other configurations tested as well.
     """
 
     title: str
@@ -107,7 +105,7 @@ class PresubmitReport:
 
     @property
     def exit_code(self) -> int:
-        """GOOD, or FAILED when there is something to look at, or the check was stopped."""
+        """GOOD, or FAILED if there are findings or the check was interrupted."""
         return FAILED if self.stopped or self.status in FINDINGS else GOOD
 
     def counts(self) -> tuple[int, int, int]:
@@ -116,7 +114,7 @@ class PresubmitReport:
         found = [step.status for step in steps]
         return found.count(PASS), sum(status in FINDINGS for status in found), found.count(SKIP)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         """report.json."""
         return {"tool": "swap-kunit", "status": self.status, "title": self.title, "version": self.version,
                 "kernel": self.kernel, "origin": self.origin, "depth": self.depth, "config": self.config,
@@ -135,32 +133,32 @@ def worst(steps: list[Step]) -> str:
 
 
 def text(report: PresubmitReport) -> str:
-    """report.txt: the table, then what was found, for below the --- of a mail."""
+    """report.txt: the table and the findings, to paste below the --- of a mail."""
     version = f" v{report.version}" if report.version > 1 else ""
     number = len(report.patches)
     lines = [*wrap(f"swap-kunit presubmit: {report.title}{version}, {number} patch{'es' * (number != 1)} on "
                    f"Linux {report.kernel}"), *wrap(asked(report))]
     lines += wrap(f"sandbox: {report.sandbox}") if report.sandbox.startswith("none") else []
     lines += ["", *table(report)]
-    lines += [""] + wrap(f"{closing(report)}", "") if report.patches else []
+    lines += [""] + wrap(closing(report)) if report.patches else []
     for note in report.notes:
         lines += wrap(f"note: {note}")
     for patch in report.patches:
         found = [step for step in patch.steps if step.status in FINDINGS]
         lines += ["", *wrap(f"{patch.name} {patch.subject}")] if found else []
         for step in found:
-            lines += told(step)
+            lines += step_lines(step)
     for step in report.series:
         if step.status in FINDINGS:
-            lines += ["", *told(step)]
+            lines += ["", *step_lines(step)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def asked(report: PresubmitReport) -> str:
-    """What the patches lie on, and how much was done with them."""
+    """The base, and what was checked."""
     parts = [f"base: {report.origin}", f"depth: {report.depth}"]
     parts += [f"configured with {', '.join(report.config)}"] if report.config else []
-    parts += [f"tested under {', '.join(report.configs)} too"] if report.configs else []
+    parts += [f"also tested with {', '.join(report.configs)}"] if report.configs else []
     return "; ".join(parts)
 
 
@@ -175,19 +173,19 @@ def table(report: PresubmitReport) -> list[str]:
     return [between.join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
 
 
-def told(step: Step) -> list[str]:
+def step_lines(step: Step) -> list[str]:
     """A step's summary and its first details."""
     lines = wrap(f"{step.name}: {step.summary}", "  ")
     number = SHOWN_DECISIONS if step.name == "decisions" else SHOWN
     for detail in step.details[:number]:
         lines += wrap_detail(detail)
     if len(step.details) > number:
-        lines.append(f"    and {len(step.details) - number} more lines, in report.html")
+        lines.append(f"    {plural(len(step.details) - number, 'more line')} in report.html")
     return lines
 
 
 def wrap_detail(detail: str) -> list[str]:
-    """A detail below its step: code is cut and says so, the rest is wrapped."""
+    """A detail below its step: code is cut off with a mark, the rest is wrapped."""
     if EXCERPT.match(detail):
         return [shortened(f"    {detail}", WIDEST)]
     indent = " " * (4 + len(detail) - len(detail.lstrip()))
@@ -196,7 +194,7 @@ def wrap_detail(detail: str) -> list[str]:
 
 
 def shortened(line: str, width: int) -> str:
-    """line in width columns; its end shows whether there was more."""
+    """line in width columns, with a mark if it was cut off."""
     return line if len(line) <= width else f"{line[:width - 1]}…"
 
 
@@ -207,8 +205,7 @@ def wrap(line: str, indent: str = "") -> list[str]:
 
 
 def closing(report: PresubmitReport) -> str:
-    """The line that says what it comes to."""
+    """The line that sums up the check."""
     good, found, skipped = report.counts()
-    state = "stopped before the end: " if report.stopped else ""
-    clean = f"{good} step{'s' * (good != 1)} clean"
-    return f"{state}{clean}, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"
+    state = "interrupted: " if report.stopped else ""
+    return f"{state}{plural(good, 'step')} clean, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What was found out already, by the content it was found out about: a second start goes on from there."""
+"""Results, stored under a key of everything they depend on: a second check reuses those of the first."""
 from __future__ import annotations
 
 import hashlib
@@ -7,45 +7,46 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any, Mapping
 
 from ..base import toolchain
 from ..base.kernel import Kernel
 from ..base.layout import REPO, write_whole
 
 
-FORMAT = 2      # of what is kept: another one makes it all anew
+FORMAT = 3      # of the stored results; a change makes all of them unused
 
 
 def key(*parts: object) -> str:
-    """Stands for all parts."""
+    """A hash of all parts."""
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:24]
 
 
 class Store:
-    """JSON values by key, each a file of its own that is there whole or not at all."""
+    """JSON values by key, each in a file of its own that is written completely or not at all."""
 
     def __init__(self, directory: Path):
         self.directory = directory
 
-    def get(self, name: str) -> dict | None:
-        """The value put under name, if any."""
+    def get(self, name: str) -> dict[str, Any] | None:
+        """The value of name, if there is one."""
         try:
-            return json.loads((self.directory / f"{name}.json").read_text(encoding="utf-8"))
+            value: dict[str, Any] = json.loads((self.directory / f"{name}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-
-    def put(self, name: str, value: dict) -> dict:
-        """Keep value under name; returns it."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        write_whole(self.directory / f"{name}.json", json.dumps(value))
         return value
 
+    def put(self, name: str, value: Mapping[str, Any]) -> None:
+        """Store value under name."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        write_whole(self.directory / f"{name}.json", json.dumps(value))
 
-# -- what a result depends on ------------------------------------------------
+
+# -- what results depend on ---------------------------------------------------
 
 
 def identity_of_project() -> str:
-    """Stands for every file of ours that is built into a kernel or says how."""
+    """Identifies our own files that affect a build, a run or its results."""
     digest = hashlib.sha256(str(FORMAT).encode())
     for top in ("kunit", "mm", "configs", ".kunitconfig", "swapkunit"):
         for path in sorted([REPO / top] if (REPO / top).is_file() else (REPO / top).rglob("*")):
@@ -55,12 +56,12 @@ def identity_of_project() -> str:
 
 
 def identity_of_tools(make_options: list[str]) -> str:
-    """Stands for the compiler and sparse: a new one may have other things to say."""
+    """Identifies the compiler and sparse: another version may print other messages."""
     return key([first_line(toolchain.compiler(make_options).split(" ")[-1]), first_line("sparse")])
 
 
 def first_line(program: str) -> str:
-    """What program --version says first; "" when there is no such program."""
+    """The first line of program --version; "" if there is no such program."""
     try:
         done = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False)
@@ -70,7 +71,7 @@ def first_line(program: str) -> str:
 
 
 def identity_of_kernel(kernel: Kernel, commit: str = "") -> str:
-    """Stands for the content of a kernel tree."""
+    """Identifies the content of a kernel tree."""
     if commit or not kernel.given:
         return key(commit or kernel.version, kernel.origin)
     if (kernel.path / ".git").exists():
@@ -84,14 +85,14 @@ def identity_of_kernel(kernel: Kernel, commit: str = "") -> str:
 
 
 def git(repository: Path, *words: str) -> bytes:
-    """What a reading git command says; nothing when it fails."""
+    """The output of a git command that only reads; b"" if it fails."""
     env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(repository), *words]
     return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
 
 
 def stat_of(path: bytes) -> tuple[bytes, int, int]:
-    """A file's name, size and ctime, which nobody sets back."""
+    """A file's name, size and ctime, which nobody can set back."""
     try:
         info = os.stat(path)
     except OSError:

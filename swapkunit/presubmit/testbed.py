@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel in one configuration, brought from one state of a series to the next and tested.
+"""A kernel in one configuration, moved from one state of a series to the next, built and tested there.
 
-The build directory of a series is a stranger's: no other series' verdict may come from
-it. So the base's is kept as it was built, and each series starts from a copy of that.
+A series builds untrusted code in its build directory, so no other series may use that
+directory. The base's build directory is kept as built; each series starts from a copy.
 """
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ import re
 import shutil
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Iterator
 
-from ..build import build
-from .. import sandbox as boxes
-from ..run import mechanisms, session as sessions
+from .. import sandbox
 from ..base.commands import Watch
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, no_room, write_whole
-from .store import Store, key
-from ..run.results import FAIL, Leaf, Report
+from ..build import build
+from ..run import mechanisms, session as sessions
+from ..run.results import FAIL, Leaf
 from ..run.session import Request, Session
+from .store import Store, key
 
-PRISTINE = "pristine"       # the base's build directory
-PRISTINE_OF = "pristine-of"  # which base that is
-UNHEARD = "unheard"         # there while a build's messages are not kept yet
-OWNER = "series"            # whose build directory it is now
-NOBODY = "nobody"           # it is being copied
-BOOT = "list"               # the stage in which a kernel boots for the first time
-LINES, FEW = 38, 7          # of a console: from a panic on, at its end
+PRISTINE = "pristine"       # a copy of the base's build directory
+PRISTINE_OF = "pristine-of"     # the base it was copied from
+UNFINISHED_TEST = "unfinished-test"     # exists while test() runs: the messages of this build are not stored yet
+OWNER = "series"            # the series that uses the build directory
+NOBODY = "nobody"           # the owner while the directory is copied
+BOOT = "list"               # the first stage that boots the kernel
+PANIC_LINES, LAST_LINES = 38, 7     # console lines shown: from a panic on; without a panic, at the end
 WRAPPED = re.compile(rf"In file included from {build.OWN}mm/\w+\.c:\d+[:,]$")    # in every message about a file of mm
 KBUILD = re.compile(r"^  [A-Z]\w+ +\S")      # such as "  CC      mm/swapfile.o"
 SHADOWED = ("kasan",)       # fragments whose kernels reserve terabytes of address space
@@ -38,14 +38,15 @@ SHADOWED = ("kasan",)       # fragments whose kernels reserve terabytes of addre
 
 @dataclass
 class Tested:
-    """What a kernel showed. said: what the compiler said, or why there was no kernel to test.
+    """One state of a kernel: how it built, and what its suites found.
 
-    results: by name; objects: the touched files that were compiled; seconds: by stage;
-    limit: why the sandbox ended it, when it did; reports: those of the kernel that fell in no case.
+    messages: the compiler's, or why there is no kernel to test; results: by name; objects:
+    the touched files that were compiled; seconds: by stage; limit: why the sandbox ended it,
+    or ""; reports: kernel reports outside of all cases.
     """
 
     built: bool
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     results: dict[str, Leaf] = field(default_factory=dict)
     closing: str = ""
     decisions: list[str] = field(default_factory=list)
@@ -56,24 +57,25 @@ class Tested:
     reports: list[str] = field(default_factory=list)
 
     def failed(self) -> dict[str, Leaf]:
-        """The failures that are no known bugs."""
+        """The failures, known bugs excluded."""
         return {name: leaf for name, leaf in self.results.items() if leaf.status == FAIL and not leaf.known}
 
     @classmethod
-    def from_json(cls, value: dict) -> Tested:
+    def from_json(cls, value: dict[str, Any]) -> Tested:
         """The reverse of asdict()."""
-        return cls(**{**value, "results": {name: Leaf(**leaf) for name, leaf in value["results"].items()}})
+        results = {name: Leaf(**leaf) for name, leaf in value["results"].items()}
+        return replace(cls(**value), results=results)
 
 
 @dataclass(frozen=True)
-class Noticing(boxes.Sandbox):
-    """A sandbox that remembers why it ended programs."""
+class RecordingSandbox(sandbox.Sandbox):
+    """A sandbox that records why it ended programs."""
 
     ended: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, box: boxes.Sandbox) -> Noticing:
-        """The same sandbox, with a memory."""
+    def of(cls, box: sandbox.Sandbox) -> RecordingSandbox:
+        """The same sandbox, with a record."""
         return cls(**{one.name: getattr(box, one.name) for one in fields(box)})
 
     def watch(self, pid: int) -> Watch:
@@ -88,14 +90,14 @@ class Noticing(boxes.Sandbox):
         return look
 
 
-def limit_of(box: boxes.Sandbox | None) -> str:
-    """Why a sandbox has ended what ran in it last, or ""."""
-    return box.ended[-1] if isinstance(box, Noticing) and box.ended else ""
+def limit_of(box: sandbox.Sandbox | None) -> str:
+    """Why the sandbox ended the last program it ended; "" if it ended none."""
+    return box.ended[-1] if isinstance(box, RecordingSandbox) and box.ended else ""
 
 
 @dataclass
-class Bench:
-    """One configuration; name is its directory in top."""
+class Testbed:
+    """The build and tests of one configuration; name is its directory in top."""
 
     request: Request
     top: Path
@@ -112,7 +114,7 @@ class Bench:
         return self.top / self.name
 
     def key(self, patches: list[Path], *more: object) -> str:
-        """Stands for the base with these patches, in this configuration."""
+        """Identifies the base with these patches in this configuration."""
         return key(self.base_key, self.name, [path.read_bytes() for path in patches], *more)
 
     def session(self, patches: list[Path]) -> Session:
@@ -122,37 +124,37 @@ class Bench:
         session.layout.make()
         if self.confine:
             shadowed = any(name in SHADOWED for name in request.config)
-            session.sandbox = Noticing.of(boxes.make([session.kernel.path, REPO, self.out], request.make_options,
-                                                     request.jobs, shadowed))
+            session.sandbox = RecordingSandbox.of(sandbox.make([session.kernel.path, REPO, self.out],
+                                                               request.make_options, request.jobs, shadowed))
         return session
 
     def test(self, patches: list[Path], touched: list[str], afresh: bool = False) -> Tested:
-        """Build and run, unless that was done. touched: files whose objects are looked for.
+        """Build and run the suites, or return the stored result. touched: files whose objects to look for.
 
-        afresh: start from the base's build directory, whatever is in this one.
+        afresh: start from a copy of the base's build directory even if the series has one.
         """
         known = self.known(patches, touched)
         if known:
             return known
         with quiet(self.log):
             tested = self._test(self.session(patches), patches, touched, afresh)
-        if patches and boxes.machines_fault(tested.limit):
-            raise SwapKunitError(f"cannot go on with the series: while patch {len(patches)} was built and tested, "
-                                 f"{tested.limit}; {boxes.advice(tested.limit)}")
-        if tested.built and not tested.limit:   # what does not may have been killed, or have lacked memory or room
+        if patches and sandbox.machines_fault(tested.limit):
+            raise SwapKunitError(f"cannot go on with the series: the build or test of patch {len(patches)} was killed: "
+                                 f"{tested.limit}; {sandbox.advice(tested.limit)}")
+        if tested.built and not tested.limit:   # a failure may be due to a signal, or a lack of memory or disk space
             self.store.put(self.key(patches, touched), asdict(tested))
-        (self.out / UNHEARD).unlink(missing_ok=True)
+        (self.out / UNFINISHED_TEST).unlink(missing_ok=True)
         return tested
 
     def known(self, patches: list[Path], touched: list[str]) -> Tested | None:
-        """What an earlier test() of the same found."""
+        """The stored result of an earlier test()."""
         found = self.store.get(self.key(patches, touched))
         return Tested.from_json(found) if found else None
 
-    def build_base(self, like: Bench | None = None) -> None:
-        """Have the base's build directory kept, where it is not the one of this base yet.
+    def build_base(self, like: Testbed | None = None) -> None:
+        """Build the base and keep its build directory, unless that was done.
 
-        like: a bench whose objects are the same but for a few; a first build starts from them.
+        like: a testbed in which most objects are the same; the first build starts from its copy.
         """
         mark = self.out / PRISTINE_OF
         if mark.exists() and mark.read_text() == self.base_key:
@@ -169,7 +171,7 @@ class Bench:
     def _test(self, session: Session, patches: list[Path], touched: list[str], afresh: bool) -> Tested:
         with session.layout.lock():
             self.take_over(session, patches, afresh)
-            (self.out / UNHEARD).touch()
+            (self.out / UNFINISHED_TEST).touch()
             try:
                 sessions.build_kernel(session)
                 if not patches:
@@ -179,26 +181,29 @@ class Bench:
                 limit = limit_of(session.sandbox)
                 if not limit and not isinstance(error, UntestableKernel):
                     raise
-                return Tested(False, compiler_lines(session) if limit else why_not(session, error),
+                return Tested(False, compiler_lines(session) if limit else failure_lines(session, error),
                               seconds=session.stages.seconds, limit=limit)
             if run.interrupted:
                 raise KeyboardInterrupt
             report = sessions.make_report(session, run)
-        return Tested(True, compiler_lines(session), leaves(report), report.closing_line(), run.decisions,
-                      mechanisms.built_into(session.layout.build), built_of(session, touched), session.stages.seconds,
+        results = {leaf.name: leaf if leaf.status == FAIL else replace(leaf, text=[]) for leaf in report.leaves}
+        objects = [name for name in touched if name.endswith(".c")
+                   and (session.layout.build / name).with_suffix(".o").exists()]
+        return Tested(True, compiler_lines(session), results, report.closing_line(), run.decisions,
+                      mechanisms.built_into(session.layout.build), objects, session.stages.seconds,
                       limit_of(session.sandbox), run.reports)
 
-    # -- whose build directory ----------------------------------------------
+    # -- who uses the build directory ---------------------------------------
 
     def take_over(self, session: Session, patches: list[Path], afresh: bool = False) -> None:
-        """Start from the base's build directory, unless it is this series' already, and as it was left."""
+        """Start from the base's build directory, unless this series owns the directory and its last test finished."""
         owner = session.layout.out / OWNER
         now = owner.read_text() if owner.exists() else ""
         wanted = self.series_key if patches else ""
         pristine = session.layout.out / PRISTINE
-        if now and (now != wanted or afresh or (self.out / UNHEARD).exists()):
+        if now and (now != wanted or afresh or (self.out / UNFINISHED_TEST).exists()):
             now = NOBODY
-            write_whole(owner, NOBODY)      # until it is a whole one again
+            write_whole(owner, NOBODY)
             shutil.rmtree(session.layout.build, ignore_errors=True)
             if pristine.exists():
                 self.copy(pristine, session.layout.build)
@@ -207,7 +212,7 @@ class Bench:
             write_whole(owner, wanted)
 
     def keep_pristine(self, session: Session) -> None:
-        """Keep the build directory of the base just built."""
+        """Keep a copy of the base's build directory."""
         pristine = session.layout.out / PRISTINE
         (self.out / PRISTINE_OF).unlink(missing_ok=True)
         shutil.rmtree(pristine, ignore_errors=True)
@@ -215,20 +220,20 @@ class Bench:
         write_whole(self.out / PRISTINE_OF, self.base_key)
 
     def copy(self, source: Path, target: Path) -> None:
-        """A copy of a directory that is there whole or not at all."""
+        """Copy a directory completely or not at all."""
         new = self.out / "copying"
         shutil.rmtree(new, ignore_errors=True)
         try:
             shutil.copytree(source, new, symlinks=True, copy_function=copy_file)
             new.rename(target)
-        except shutil.Error as error:       # what it could not copy, and why
-            raise SwapKunitError(f"cannot copy {source}: {error.args[0][0][2]}; see to that, and run it again") from error
+        except shutil.Error as error:
+            raise SwapKunitError(f"cannot copy {source}: {error.args[0][0][2]}; fix that and run it again") from error
         finally:
             shutil.rmtree(new, ignore_errors=True)
 
 
 def copy_file(source: str, target: str) -> None:
-    """For copytree(), which goes on to the last file where no more can be written."""
+    """For copytree(), which would try all other files after the disk is full."""
     try:
         shutil.copy2(source, target)
     except OSError as error:
@@ -239,7 +244,7 @@ def copy_file(source: str, target: str) -> None:
 
 @contextlib.contextmanager
 def quiet(log: Path) -> Iterator[None]:
-    """What is printed inside the block goes into log, and there only."""
+    """Redirect stdout and stderr to log."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "a", encoding="utf-8", errors="backslashreplace") as file, \
             contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
@@ -247,32 +252,21 @@ def quiet(log: Path) -> Iterator[None]:
 
 
 def compiler_lines(session: Session) -> list[str]:
-    """What the compiler said in the last build, each message once."""
+    """The compiler's messages of the last build, each once."""
     try:
         text = (session.layout.out / "build.log").read_text(errors="replace")
     except OSError:
         return []
-    said = [build.named(line) for line in text.splitlines()]
-    return build.once_each([line for line in said if build.MAKE_ITSELF.match(line) or not (
+    lines = [build.named(line) for line in text.splitlines()]
+    return build.once_each([line for line in lines if build.MAKE_ITSELF.match(line) or not (
         build.NOISE.match(line) or KBUILD.match(line) or WRAPPED.match(line))])
 
 
-def why_not(session: Session, error: SwapKunitError) -> list[str]:
-    """What there is to be seen of a kernel that does not build, or does not boot."""
+def failure_lines(session: Session, error: SwapKunitError) -> list[str]:
+    """What to show of a kernel that does not build or boot: the compiler's messages or the console."""
     console = session.layout.out / "logs/list.log"
     if BOOT not in session.stages.seconds or not console.exists():
         return [*compiler_lines(session), str(error)]
     lines = console.read_text(errors="backslashreplace").splitlines()
     panic = next((number for number, line in enumerate(lines) if "Kernel panic" in line), len(lines))
-    return [str(error), *(lines[panic:] or lines[-FEW:])[:LINES]]
-
-
-def leaves(report: Report) -> dict[str, Leaf]:
-    """All results by name; the text is kept of those that failed."""
-    return {leaf.name: leaf if leaf.status == FAIL else replace(leaf, text=[]) for leaf in report.leaves}
-
-
-def built_of(session: Session, touched: list[str]) -> list[str]:
-    """The C files of touched that were compiled."""
-    return [name for name in touched if name.endswith(".c")
-            and (session.layout.build / name).with_suffix(".o").exists()]
+    return [str(error), *(lines[panic:] or lines[-LAST_LINES:])[:PANIC_LINES]]

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from ...base.errors import GOOD
-from ...presubmit.b4 import Asked, answer, aside
+from ...presubmit.b4 import Asked, answer, only_answer
 from .. import options
 from ..options import option, request_of
 from ..verb import Verb, statuses
@@ -20,8 +20,8 @@ def asked_of(args: argparse.Namespace) -> Asked:
 
 def b4_check(args: argparse.Namespace) -> int:
     """Check the mail on stdin; only the answer goes to stdout, and nothing to stderr."""
-    with aside() as tell:
-        tell(answer(asked_of(args), sys.stdin.buffer))
+    with only_answer() as give:
+        give(answer(asked_of(args), sys.stdin.buffer))
     return GOOD
 
 

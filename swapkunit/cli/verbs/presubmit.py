@@ -9,7 +9,8 @@ from pathlib import Path
 from ...base.errors import SwapKunitError
 from ...base.text import relative
 from ...presubmit import report as reports
-from ...presubmit.check import FULL, QUICK, CheckRequest, check
+from ...presubmit.check import check
+from ...presubmit.request import FULL, QUICK, CheckRequest
 from .. import options
 from ..options import comma_list, option, request_of
 from ..verb import Verb, statuses

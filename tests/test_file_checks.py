@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Touched files compiled otherwise, and the lines a series changes."""
+"""File checks (W=1, sparse, configs) and the lines a series changes."""
 from __future__ import annotations
 
 import contextlib
@@ -9,11 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from swapkunit.presubmit import lines as changed_lines, compile as checks
-from swapkunit.presubmit.compile import CONFIGURATIONS, ODD, PLAIN, SPARSE, W1, Checks, Ready
 from swapkunit.base.kernel import examine
-from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN
+from swapkunit.presubmit import changed_lines, file_checks
+from swapkunit.presubmit.file_checks import FileChecks
+from swapkunit.presubmit.file_steps import CONFIGURATIONS, KILLED, SPARSE, W1, JobResult, Messages, messages, verdicts
+from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN, Step
 from swapkunit.presubmit.store import Store
+from swapkunit.presubmit.variants import ODD, PLAIN, Ready, commands_of, configuration
 from swapkunit.run.session import Request
 
 from .support import MAKEFILE, Scratch, git, make_kernel, write
@@ -31,10 +33,10 @@ set -e; gcc -Wp,-MMD,mm/.page_io.o.d -c -o mm/page_io.o ../mm/page_io.c
 
 
 class DryRun(Scratch):
-    """What make -n tells."""
+    """The commands that make -n prints."""
 
     def test_commands(self) -> None:
-        ready = checks.commands_of(DRY_RUN, Path("/k/tree"))
+        ready = commands_of(DRY_RUN, Path("/k/tree"))
         self.assertEqual(ready.compile["mm/swapfile.c"], ["gcc", "-I./include", '-DKBUILD_MODFILE="mm/swapfile"', "-c",
                                                           "-o", "OUTPUT", "/k/tree/mm/swapfile.c"])
         self.assertEqual(ready.compile["mm/page_io.c"][-1], "../mm/page_io.c")
@@ -43,12 +45,12 @@ class DryRun(Scratch):
         self.assertEqual(ready.no_sparse, "")
 
     def test_sparse_that_is_too_old(self) -> None:
-        self.assertIn("sparse", checks.commands_of("C=2 specified, but sparse is not available or not up to date",
+        self.assertIn("sparse", commands_of("C=2 specified, but sparse is not available or not up to date",
                                                    Path("/k")).no_sparse)
 
     def test_a_failure_of_make_is_not_remembered(self) -> None:
         kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nolddefconfig prepare:\n\t@test -e $(O)/../good\n")
-        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
+        made = FileChecks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertTrue(made.ready(PLAIN, ["mm"], [], False).failed)
             write(self.top / "checks/plain/half_written.o", "x")
@@ -56,46 +58,46 @@ class DryRun(Scratch):
             self.assertEqual(made.ready(PLAIN, ["mm"], [], False).lacking, "")
         self.assertEqual([path.name for path in (self.top / "checks/plain").iterdir()], [".config"])
 
-    def test_only_what_is_prepared_for_a_series_is_strange(self) -> None:
+    def test_directories_prepared_by_a_series_are_marked(self) -> None:
         kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nolddefconfig prepare mm/:\n\t@:\n")
-        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
-        strange = self.top / "checks" / checks.STRANGE
+        made = FileChecks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
+        mark = self.top / "checks" / file_checks.FOREIGN
         seen = []
         with contextlib.redirect_stdout(io.StringIO()):
-            for stale in (False, True, True, False):    # the third has nothing to do, the last all of it again
-                strange.unlink(missing_ok=True)
+            for stale in (False, True, True, False):    # the third finds all done, the last starts again
+                mark.unlink(missing_ok=True)
                 made.ready(PLAIN, ["mm"] * (1 + stale), [], stale)
-                seen.append((strange.exists(), (self.top / "checks/plain.state").read_text()))
+                seen.append((mark.exists(), (self.top / "checks/plain.state").read_text()))
         self.assertEqual([one for one, _ in seen], [False, True, False, False])
         self.assertTrue(seen[0][1] == seen[3][1] != seen[1][1] == seen[2][1])
 
-    def test_make_that_cannot_tell_the_commands(self) -> None:
+    def test_make_that_cannot_print_the_commands(self) -> None:
         text = ("\nolddefconfig prepare mm/ all:\n\t@:\n"
                 "ifneq ($(filter mm/,$(MAKECMDGOALS)),)\n$(error no good)\nendif\n")
         kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + text)
-        made = Checks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
+        made = FileChecks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertIn("*** no good", made.ready(PLAIN, ["mm"], [], False).trouble)
             self.assertEqual(made.ready(PLAIN, [], [], False).trouble, "")
 
-    def test_what_a_series_makes_of_variants(self) -> None:
-        made = Checks(None, None, self.top, False, "base", None)
+    def test_variants_that_a_series_breaks(self) -> None:
+        made = FileChecks(None, None, self.top, False, "base", None)
         made.base = {PLAIN: Ready(), ODD[0]: Ready(lacking="x"), ODD[1]: Ready(), ODD[2]: Ready(trouble="old")}
         made.variants = {PLAIN: Ready(trouble="bad"), ODD[0]: Ready(lacking="x"),
                          ODD[1]: Ready(lacking="ours", ours=True), ODD[2]: Ready(trouble="new")}
-        self.assertEqual(made.made(), {"W=1 (make)": [1, "bad", 0.0], "no SHMEM (make)": [0, "", 0.0]})
+        self.assertEqual(made.made(), {"W=1 (make)": (1, "bad", 0.0), "no SHMEM (make)": (0, "", 0.0)})
 
-    def test_worker(self) -> None:
-        jobs = [["a", ["sh", "-c", "echo said; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]
+    def test_parallel(self) -> None:
+        jobs = [["a", ["sh", "-c", "echo printed; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]
         write(self.top / "jobs", json.dumps(jobs))
-        done = subprocess.run([sys.executable, checks.WORKER, self.top / "jobs", "2"], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, file_checks.PARALLEL, self.top / "jobs", "2"], capture_output=True, text=True,
                               check=True)
-        said = json.loads(done.stdout)
-        self.assertEqual((said["a"][:2], said["b"][:2]), ([3, "said\n"], [0, "x\n"]))
+        found = json.loads(done.stdout)
+        self.assertEqual((found["a"][:2], found["b"][:2]), ([3, "printed\n"], [0, "x\n"]))
 
     def test_every_configuration_is_without_the_suites(self) -> None:
         for variant in (PLAIN, *ODD):
-            text = checks.configuration(variant)
+            text = configuration(variant)
             self.assertIn("# CONFIG_SWAP_KUNIT_TEST is not set", text)
             if variant.off:
                 self.assertIn(f"# CONFIG_{variant.off} is not set", text)
@@ -103,19 +105,19 @@ class DryRun(Scratch):
     def test_users_of_a_header(self) -> None:
         for name, header in (("memory", "include/linux/swap.h"), ("swapfile", "mm/swap.h"), ("slub", "mm/slab.h")):
             write(self.top / f"mm/.{name}.o.cmd", f"deps_mm/{name}.o := \\\n  ../{header} \\\n")
-        self.assertEqual(checks.users_of(["include/linux/swap.h", "mm/swap.h"], self.top),
+        self.assertEqual(file_checks.users_of(["include/linux/swap.h", "mm/swap.h"], self.top),
                          ["mm/swapfile.c", "mm/memory.c"])
-        self.assertEqual(checks.users_of([], self.top), [])
+        self.assertEqual(file_checks.users_of([], self.top), [])
 
     def test_all_users_of_a_header_where_it_has_stubs(self) -> None:
-        made = Checks(None, None, self.top, False, "base", None)
+        made = FileChecks(None, None, self.top, False, "base", None)
         users = [f"mm/{number}.c" for number in range(9)]
         ready = Ready({name: ["gcc", name] for name in users})
         jobs = [job for job, _ in made.jobs(["mm/swap.h"], users, {ODD[0]: ready, ODD[1]: ready})]
         self.assertEqual(jobs, [*(f"no SWAP {name}" for name in users), *(f"no ZSWAP {name}" for name in users[:4])])
 
     def test_kernel_doc_of_a_header(self) -> None:
-        made = Checks(None, None, self.top, False, "base", None)
+        made = FileChecks(None, None, self.top, False, "base", None)
         ready = Ready(doc={"mm/swap.c": ["env", "echo", "-none", "mm/swap.c"]})
         (name, words), = made.jobs(["mm/swap.h", "mm/Makefile"], [], {PLAIN: ready})
         (self.top / "checks/plain").mkdir(parents=True)
@@ -124,98 +126,98 @@ class DryRun(Scratch):
         write(header, "")
         self.assertEqual(subprocess.check_output(words, text=True), f"-none {header}\n")
 
-    def test_other_architectures_are_not_asked_for(self) -> None:
-        self.assertTrue(checks.reachable("mm/swapfile.c") and checks.reachable("arch/um/kernel/tlb.c"))
-        self.assertFalse(checks.reachable("arch/arm64/mm/fault.c") or checks.reachable("include/linux/swap.h"))
+    def test_files_of_other_architectures_are_left_out(self) -> None:
+        self.assertTrue(file_checks.reachable("mm/swapfile.c") and file_checks.reachable("arch/um/kernel/tlb.c"))
+        self.assertFalse(file_checks.reachable("arch/arm64/mm/fault.c") or file_checks.reachable("include/linux/swap.h"))
 
 
 class Verdicts(Scratch):
-    """What the compilers' words come to."""
+    """The steps of what compilers printed."""
 
     warning = "/o/checks/tree/mm/swapfile.c:{}:5: warning: unused variable '{}' [-Wunused-variable]\n  12 | int x;\n"
 
-    def steps(self, said: dict, before: checks.Heard | None = None, broken: set[str] = frozenset(),
-              **ready: str) -> dict:
-        """Step -> it."""
-        variants = {PLAIN: Ready(no_sparse=ready.get("no_sparse", "")),
-                    ODD[0]: Ready(lacking=ready.get("lacking", ""))}
-        found = checks.verdicts(said, before or {}, set(broken), variants, Path("/o/checks"))
+    def steps(self, printed: dict[str, tuple[int, str]], before: Messages | None = None,
+              broken: set[str] | None = None, lacking: str = "", no_sparse: str = "") -> dict[str, Step]:
+        """The steps by name. printed: the status and output of each job."""
+        results = {job: JobResult(*result, 1.0) for job, result in printed.items()}
+        found = verdicts(results, before or {}, broken or set(), {"no SWAP": lacking} if lacking else {},
+                         [no_sparse] if no_sparse else [], Path("/o/checks"))
         return {step.name: step for step in found}
 
     def test_nothing_new(self) -> None:
-        old = {"W=1 mm/swapfile.c": checks.heard(self.warning.format(7, "a"), Path("/o/checks"))}
-        found = self.steps({"W=1 mm/swapfile.c": [0, self.warning.format(9, "a"), 1.0]}, old)
+        old = {"W=1 mm/swapfile.c": messages(self.warning.format(7, "a"), Path("/o/checks"))}
+        found = self.steps({"W=1 mm/swapfile.c": (0, self.warning.format(9, "a"))}, old)
         self.assertEqual(found[W1].status, PASS)
         self.assertEqual((found[SPARSE].status, found[CONFIGURATIONS].status), (SKIP, SKIP))
 
     def test_new_warning(self) -> None:
-        found = self.steps({"W=1 mm/swapfile.c": [0, self.warning.format(9, "b"), 1.0]})
+        found = self.steps({"W=1 mm/swapfile.c": (0, self.warning.format(9, "b"))})
         self.assertEqual((found[W1].status, found[W1].summary), (WARN, "1 new warning"))
         self.assertEqual(found[W1].details[1], "  mm/swapfile.c:9:5: warning: unused variable 'b' [-Wunused-variable]")
 
     def test_warning_that_reads_like_an_old_one(self) -> None:
         job, top = "sparse mm/swapfile.c", Path("/o/checks")
         once, twice = self.warning.format(7, "a"), self.warning.format(7, "a") + self.warning.format(90, "a")
-        found = self.steps({job: [0, twice, 1.0]}, {job: checks.heard(once, top)})[SPARSE]
+        found = self.steps({job: (0, twice)}, {job: messages(once, top)})[SPARSE]
         self.assertEqual((found.status, found.summary), (WARN, "1 new warning"))
-        self.assertIn("said 2 times, before 1", found.details[-1])
-        self.assertEqual(self.steps({job: [0, twice, 1.0]}, {job: checks.heard(twice, top)})[SPARSE].status, PASS)
+        self.assertIn("2 times now, 1 before", found.details[-1])
+        self.assertEqual(self.steps({job: (0, twice)}, {job: messages(twice, top)})[SPARSE].status, PASS)
 
-    def test_kernel_doc_that_says_all_twice(self) -> None:
+    def test_kernel_doc_prints_everything_twice(self) -> None:
         line = "Warning: /o/checks/tree/mm/swap.h:7 function parameter 'a' not described in 'f'\n"
-        found = self.steps({"kernel-doc mm/swap.h": [0, line * 2, 1.0]})[W1]
+        found = self.steps({"kernel-doc mm/swap.h": (0, line * 2)})[W1]
         self.assertEqual((found.summary, len(found.details)), ("1 new warning", 2))
 
     def test_line_about_a_warning_is_not_counted(self) -> None:
         job, line = "W=1 mm/swapfile.c", "mm/swapfile.c:{}:5: note: in expansion of macro 'f'\n"
-        self.assertEqual(self.steps({job: [0, line.format(7) + line.format(9), 1.0]},
-                                    {job: checks.heard(line.format(7), Path("/o"))})[W1].status, PASS)
+        self.assertEqual(self.steps({job: (0, line.format(7) + line.format(9))},
+                                    {job: messages(line.format(7), Path("/o"))})[W1].status, PASS)
 
-    def test_what_the_state_before_said_counts(self) -> None:
-        """Not told again; told when it had gone meanwhile; a compilation that fails forgets nothing."""
-        made = Checks(None, None, Path("/o"), False, "base", None)
-        job, said = "W=1 mm/swapfile.c", [0, self.warning.format(7, "a"), 1.0]
+    def test_messages_of_the_state_before(self) -> None:
+        """Reported once; again if it was gone in between; a compilation that fails forgets none."""
+        made = FileChecks(None, None, Path("/o"), False, "base", None)
+        job, warned = "W=1 mm/swapfile.c", JobResult(0, self.warning.format(7, "a"), 1.0)
         made.variants = {PLAIN: Ready()}
-        entries = (said, said, [1, "error", 1.0], said, [0, "", 1.0], said)
-        seen = [made.steps({job: entry})[0].status for entry in entries]
+        results = (warned, warned, JobResult(1, "error", 1.0), warned, JobResult(0, "", 1.0), warned)
+        seen = [made.steps({job: result})[0].status for result in results]
         self.assertEqual(seen, [WARN, PASS, FAIL, PASS, PASS, WARN])
 
     def test_configuration_that_breaks(self) -> None:
-        said = {"no SWAP mm/memory.c": [1, "/o/checks/tree/mm/memory.c:1:1: error: x\n", 1.0]}
-        found = self.steps(said)
+        printed = {"no SWAP mm/memory.c": (1, "/o/checks/tree/mm/memory.c:1:1: error: x\n")}
+        found = self.steps(printed)
         self.assertEqual((found[CONFIGURATIONS].status, found[CONFIGURATIONS].summary),
-                         (FAIL, "1 of 1 compilation fail: no SWAP mm/memory.c"))
-        before = {"no SWAP mm/memory.c": checks.heard("mm/memory.c:1:1: error: x", Path("/o"))}
-        self.assertEqual(self.steps(said, before, {"no SWAP mm/memory.c"})[CONFIGURATIONS].status, PASS)
+                         (FAIL, "1 of 1 compilation failed: no SWAP mm/memory.c"))
+        before = {"no SWAP mm/memory.c": messages("mm/memory.c:1:1: error: x", Path("/o"))}
+        self.assertEqual(self.steps(printed, before, {"no SWAP mm/memory.c"})[CONFIGURATIONS].status, PASS)
 
     def test_configuration_that_is_gone(self) -> None:
-        said = {"W=1 (make)": [0, "", 0.0], "no SWAP (make)": [1, "mm/Makefile:9: *** no", 0.0]}
-        found = self.steps(said, lacking="told once")
+        printed = {"W=1 (make)": (0, ""), "no SWAP (make)": (1, "mm/Makefile:9: *** no")}
+        found = self.steps(printed, lacking="reported once")
         self.assertEqual((found[CONFIGURATIONS].status, found[CONFIGURATIONS].summary),
-                         (FAIL, "no SWAP: cannot be configured any more: mm/Makefile:9: *** no"))
+                         (FAIL, "no SWAP: can no longer be configured: mm/Makefile:9: *** no"))
         self.assertEqual(found[CONFIGURATIONS].details, [])
         self.assertEqual(found[W1].status, PASS)
-        found = self.steps({**said, "no ZSWAP mm/a.c": [1, "error", 1.0]})[CONFIGURATIONS]
-        self.assertIn("; 1 of 1 compilation fail", found.summary)
+        found = self.steps({**printed, "no ZSWAP mm/a.c": (1, "error")})[CONFIGURATIONS]
+        self.assertIn("; 1 of 1 compilation failed", found.summary)
 
-    def test_what_the_sandbox_ended(self) -> None:
-        found = self.steps({"no SWAP mm/memory.c": [1, f"{checks.ENDED}it took 9.9 GB of memory", 0.0]})
+    def test_killed_by_the_sandbox(self) -> None:
+        found = self.steps({"no SWAP mm/memory.c": (1, f"{KILLED}it took 9.9 GB of memory")})
         self.assertEqual((found[CONFIGURATIONS].status, found[CONFIGURATIONS].cell, found[CONFIGURATIONS].summary),
-                         (FAIL, "ended", "it was ended: it took 9.9 GB of memory"))
+                         (FAIL, "killed", "killed: it took 9.9 GB of memory"))
 
-    def test_what_a_plain_build_says_too_is_told_once(self) -> None:
-        said = {name: [0, self.warning.format(9, "b"), 1.0] for name in ("W=1 mm/swapfile.c", "no ZSWAP mm/swapfile.c")}
-        found = self.steps(said)
+    def test_warning_of_all_configurations_is_reported_once(self) -> None:
+        printed = {name: (0, self.warning.format(9, "b")) for name in ("W=1 mm/swapfile.c", "no ZSWAP mm/swapfile.c")}
+        found = self.steps(printed)
         self.assertEqual((found[W1].status, found[CONFIGURATIONS].status), (WARN, PASS))
 
-    def test_what_is_not_to_be_had_is_said(self) -> None:
-        found = self.steps({"no ZSWAP mm/swapfile.c": [0, "", 1.0]}, lacking="cannot be", no_sparse="too old")
+    def test_what_was_not_checked_is_named(self) -> None:
+        found = self.steps({"no ZSWAP mm/swapfile.c": (0, "")}, lacking="cannot be", no_sparse="too old")
         self.assertIn("no SWAP: cannot be", found[CONFIGURATIONS].summary)
         self.assertEqual((found[SPARSE].status, found[SPARSE].summary), (SKIP, "too old"))
 
 
 class ChangedLines(Scratch):
-    """Whose line is it, and is it reached."""
+    """Which patch a line comes from, and whether the suites reach it."""
 
     def test_inherited(self) -> None:
         self.assertEqual(changed_lines.inherited(["a", "b", "c"], ["a", "x", "b", "c"], [0, 1, 0], 2), [0, 2, 1, 0])
@@ -245,7 +247,6 @@ class ChangedLines(Scratch):
         step = changed_lines.step_of(3, ["mm/swapfile.c"], {"mm/swapfile.c": [1, 1, 1, 2]}, found, self.top)
         self.assertEqual(step.status, PASS)
 
-
     def test_code_that_is_not_compiled(self) -> None:
         write(self.top / "mm/swapfile.c", "int a(void)\n{\n\treturn 1;\n}\n\nint b(void)\n{\n\treturn 2;\n}\n")
         found = changed_lines.Reached({"mm/swapfile.c": {1: 1, 3: 1}})
@@ -253,7 +254,7 @@ class ChangedLines(Scratch):
         self.assertEqual(step.status, PASS)
         step = changed_lines.step_of(1, ["mm/swapfile.c"], {"mm/swapfile.c": [0, 0, 0, 0, 0, 0, 0, 1, 0]}, found, self.top)
         self.assertEqual((step.status, step.details),
-                         (WARN, ["not compiled here, or called by nothing: mm/swapfile.c: b()"]))
+                         (WARN, ["not compiled, or never called: mm/swapfile.c: b()"]))
 
 
 if __name__ == "__main__":

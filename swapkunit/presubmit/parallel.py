@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Runs compilers side by side: a JSON list of [id, words] in, {id: [status, output, seconds]} out.
+"""Runs commands in parallel: a JSON list of [id, words] in, {id: [status, output, seconds]} out.
 
-A program of its own, so that it can run inside the sandbox.
+A program of its own because it runs inside the sandbox.
 """
 import json
 import subprocess
@@ -12,21 +12,20 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 
-def one(words, scratch, number):
-    """Run one command; OUTPUT in its words stands for a file to write."""
+def run(words: list[str], target: str) -> tuple[int, str, float]:
+    """Run one command; the word OUTPUT stands for the file target."""
     started = time.monotonic()
-    target = f"{scratch}/{number}.o"
     done = subprocess.run([word if word != "OUTPUT" else target for word in words], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    return [done.returncode, done.stdout.decode(errors="replace")[:1 << 20], time.monotonic() - started]
+    return done.returncode, done.stdout.decode(errors="replace")[:1 << 20], time.monotonic() - started
 
 
-def main():
-    """Read the list in argv[1], with argv[2] at a time."""
+def main() -> None:
+    """Read the list from the file argv[1] and run argv[2] commands at a time."""
     with open(sys.argv[1], encoding="utf-8") as file:
         jobs = json.load(file)
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(int(sys.argv[2])) as pool:
-        found = pool.map(lambda entry: one(entry[1][1], scratch, entry[0]), enumerate(jobs))
+        found = pool.map(lambda entry: run(entry[1][1], f"{scratch}/{entry[0]}.o"), enumerate(jobs))
         print(json.dumps(dict(zip((name for name, _ in jobs), found))))
 
 

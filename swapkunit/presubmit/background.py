@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The single compilations of a series, by a process of their own: it goes ahead of the builds, and gives way to them.
+"""The file checks of a series in a process of their own, at low priority beside builds and tests.
 
-    with Ahead(checks, touched, users, tasks, log) as ahead:
+    with BackgroundChecks(checks, touched, users, tasks, last, log) as background:
         for _ in tasks:
             build_and_test()
-            steps = ahead.steps()
-        ahead.counted()
+            steps = background.steps()
+        background.counted()
 
-A build leaves one CPU idle while it links, and the suites' kernels do now and then. After the compilations the
-lines are counted that the series changes, for the likely case that all its patches build.
+A build leaves one CPU idle while it links, and so do the suites now and then. After the file
+checks the process measures the coverage of the changed lines, in the hope that all patches build.
 """
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
-from . import testbed as bench, lines as changed_lines
+from . import changed_lines
 from ..base import commands, interrupts
-from .lines import State
-from .compile import FORMAT, Checks
 from ..base.errors import SwapKunitError
 from ..base.layout import REPO
+from .changed_lines import State
+from .file_checks import FORMAT, FileChecks
 from .report import Step
 from .store import key
+from .testbed import quiet
 
 
 @dataclass(frozen=True)
 class Task:
-    """A state of the series. files: its patches; touched: by the last of them; name: stands for it.
+    """A state of the series. files: its patches; touched: by the last of them; name: identifies the state.
 
-    stale: the patches change how something is compiled.
+    stale: the patches change how files are compiled.
     """
 
     files: list[Path]
@@ -46,64 +47,64 @@ class Task:
     name: str
 
 
-class Ahead:
+class BackgroundChecks:
     """Runs tasks in order in another process."""
 
-    def __init__(self, checks: Checks, touched: list[str], users: list[str], tasks: list[Task],
+    def __init__(self, checks: FileChecks, touched: list[str], users: list[str], tasks: list[Task],
                  last: State | None, log: Path):
         self.work = pickle.dumps((checks, touched, users, tasks, last, log))
         self.process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Ahead:
+    def __enter__(self) -> BackgroundChecks:
         with interrupts.held():
             self.process = subprocess.Popen([sys.executable, "-m", __name__], cwd=REPO, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         assert self.process.stdin
-        with contextlib.suppress(BrokenPipeError):      # steps() tells
+        with contextlib.suppress(BrokenPipeError):      # steps() reports it
             self.process.stdin.write(self.work)
-            self.process.stdin.flush()      # left open: its end tells that we have come to ours
+            self.process.stdin.flush()      # left open: the process stops when this end closes
         return self
 
     def __exit__(self, *_: object) -> None:
         assert self.process
         with contextlib.suppress(BrokenPipeError), interrupts.held(), self.process:
-            self.process.terminate()    # it ends what it has started
+            self.process.terminate()    # it stops what it has started
 
     def steps(self) -> list[Step]:
-        """The steps of the next task, when they are known. Raises SwapKunitError."""
+        """Wait for the steps of the next task. Raises SwapKunitError."""
         return self._next()
 
     def counted(self) -> None:
-        """Wait for the lines to be counted: changed_lines.reached() knows them then. Raises SwapKunitError."""
+        """Wait until changed_lines.reached() has stored its counts. Raises SwapKunitError."""
         self._next()
 
     def _next(self) -> list[Step]:
         assert self.process and self.process.stdout and self.process.stderr
         try:
-            found = pickle.load(self.process.stdout)
+            found: list[Step] | SwapKunitError = pickle.load(self.process.stdout)
         except (EOFError, pickle.UnpicklingError):
-            said = self.process.stderr.read().decode(errors="replace")
-            raise SwapKunitError("cannot compile the touched files one by one: what does it came to an end: "
-                                 f"{commands.tail(said, 1) or 'it was killed'}; run it again, or use --quick") from None
+            error = commands.tail(self.process.stderr.read().decode(errors="replace"), 1)
+            raise SwapKunitError("cannot compile the touched files one by one: the background process died: "
+                                 f"{error or 'it was killed'}; run it again, or use --quick") from None
         if isinstance(found, SwapKunitError):
             raise found
         return found
 
 
-def take(checks: Checks, task: Task) -> list[Step]:
+def take(checks: FileChecks, task: Task) -> list[Step]:
     """One task's steps."""
-    name = key(task.name, FORMAT, checks.to_be_had())
-    said = checks.store.get(name)
-    if said is None:
-        said = checks.said_at(task.files, task.touched, task.stale)
+    name = key(task.name, FORMAT, checks.available())
+    results = checks.store.get(name)
+    if results is None:
+        results = checks.results_at(task.files, task.touched, task.stale)
         if checks.lasting():
-            checks.store.put(name, said)
-    return checks.steps(said)
+            checks.store.put(name, results)
+    return checks.steps(results)
 
 
-def work(checks: Checks, touched: list[str], users: list[str], tasks: list[Task],
+def work(checks: FileChecks, touched: list[str], users: list[str], tasks: list[Task],
          last: State | None) -> Iterator[list[Step]]:
-    """The steps of every task, then nothing, when the lines are counted."""
+    """The steps of every task; then [] when the lines are counted."""
     checks.prepare(touched, users, any(task.stale for task in tasks))
     for task in tasks:
         yield take(checks, task)
@@ -114,19 +115,19 @@ def work(checks: Checks, touched: list[str], users: list[str], tasks: list[Task]
 
 
 def stop_with_parent() -> None:
-    """Wait for the end of stdin, and stop: whoever wrote there was killed, or asks for it."""
+    """Stop this process when the parent closes our stdin or dies."""
     os.read(sys.stdin.fileno(), 1)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main() -> None:
-    """The other process: work on stdin, what it comes to on stdout."""
+    """The other process: reads its work from stdin and writes the steps to stdout."""
     interrupts.catch()
     out = sys.stdout.buffer
     *given, log = pickle.load(sys.stdin.buffer)
     threading.Thread(target=stop_with_parent, daemon=True).start()
     try:
-        with bench.quiet(log), commands.giving_way():
+        with quiet(log), commands.giving_way():
             for steps in work(*given):
                 pickle.dump(steps, out)
                 out.flush()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which lines of the swap files a patch of a series has left in its last state, and which of them a case reaches."""
+"""The step `lines`: which lines of the swap files each patch changes, and which of these the suites reach."""
 from __future__ import annotations
 
 import difflib
@@ -8,25 +8,27 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..coverage import measure as coverage_verbs, lcov
-from ..build import patches as patching
-from .. import sandbox as boxes
-from ..run import session as sessions
-from .testbed import Bench, limit_of, quiet
-from ..coverage.report import Places, collect, counter_directory, forget, keep_notes, source_lines, total_of
-from ..coverage.counters import WATCHED, Tools, function_in_source
+from .. import sandbox
 from ..base.errors import SwapKunitError, UntestableKernel
-from .report import PASS, SKIP, WARN, Step
+from ..build import patches
+from ..coverage import lcov
+from ..coverage.counters import WATCHED, Tools, function_in_source
+from ..coverage.measure import run_counting
+from ..coverage.report import Places, collect, counter_directory, forget, keep_notes, source_lines, total_of
+from ..run import session as sessions
 from ..run.session import Session
+from .report import PASS, SKIP, WARN, Step
+from .testbed import Testbed, limit_of, quiet
 
 STEP = "lines"
 
 
 @dataclass
 class Reached:
-    """What the suites reach of a state of the series. counts: file -> line -> times, lines with code only.
+    """The lines that the suites reach in a state of the series.
 
-    why_not: what stood in the way; status is that of the step then. seconds: that it took to find out.
+    counts: file -> line -> times, only lines with code. why_not: why there are no counts; status:
+    the step's status in that case. seconds: how long the measurement took.
     """
 
     counts: dict[str, dict[int, int]] = field(default_factory=dict)
@@ -37,13 +39,13 @@ class Reached:
 
 @dataclass(frozen=True)
 class State:
-    """A state of the series to count at: its patches, and where to put its swap files and pages.
+    """A state of the series to measure: its patches, and where its swap files and coverage pages go.
 
-    counting: the bench that builds with counters; plain: one that has the same objects but for a few.
+    counting: the testbed that builds with counters; plain: one in which most objects are the same.
     """
 
-    counting: Bench
-    plain: Bench
+    counting: Testbed
+    plain: Testbed
     tree: Path
     files: list[Path]
     source: Path
@@ -55,13 +57,13 @@ class State:
         return owners(self.tree, self.files, self.source)
 
 
-# -- whose line is it --------------------------------------------------------
+# -- which patch a line comes from -------------------------------------------
 
 
 def owners(source: Path, files: list[Path], scratch: Path) -> dict[str, list[int]]:
     """Swap file -> for each line of its last state the patch (from 1) it comes from, 0 for the base.
 
-    scratch then holds the swap files of that state.
+    Afterwards scratch holds the swap files of that state.
     """
     found: dict[str, list[int]] = {}
     scratch.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +71,7 @@ def owners(source: Path, files: list[Path], scratch: Path) -> dict[str, list[int
     for number in range(1, len(files) + 1):
         with tempfile.TemporaryDirectory(prefix="state-", dir=scratch.parent) as name:
             state = Path(name) / "files"
-            laid = patching.lay(source, state, [], files[:number])
+            laid = patches.lay(source, state, [], files[:number])
             for path in WATCHED:
                 new = read((state if path in laid.files else source) / path)
                 mine = found.get(path) or [0] * len(texts[path])
@@ -84,7 +86,7 @@ def owners(source: Path, files: list[Path], scratch: Path) -> dict[str, list[int
 
 
 def read(path: Path) -> list[str]:
-    """A file's lines with their ends; none when it is not there."""
+    """A file's lines with their ends; [] if there is no such file."""
     try:
         return path.read_text(errors="surrogateescape").splitlines(keepends=True)
     except OSError:
@@ -92,7 +94,7 @@ def read(path: Path) -> list[str]:
 
 
 def inherited(old: list[str], new: list[str], owned: list[int], number: int) -> list[int]:
-    """The owners of new's lines: as in old where they are old's, else number."""
+    """The owners of new's lines: unchanged lines keep their owner in old, the others belong to number."""
     result = [number] * len(new)
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for first, second, length in matcher.get_matching_blocks():
@@ -100,51 +102,51 @@ def inherited(old: list[str], new: list[str], owned: list[int], number: int) -> 
     return result
 
 
-# -- which are reached -------------------------------------------------------
+# -- which lines are reached -------------------------------------------------
 
 
 def reached(state: State) -> Reached:
-    """Build with counters, run, count; pages of the state are made."""
-    bench = state.counting
-    name = bench.key(state.files, "coverage")
-    known = bench.store.get(name)
+    """Build with counters, run the suites and count; also makes the coverage pages."""
+    testbed = state.counting
+    name = testbed.key(state.files, "coverage")
+    known = testbed.store.get(name)
     if known and (state.pages / "index.html").exists():
-        return Reached({path: {int(line): count for line, count in counts.items()}
+        return Reached({path: {int(line): times for line, times in counts.items()}
                         for path, counts in known["counts"].items()}, seconds=known["seconds"])
     started = time.monotonic()
-    with quiet(bench.log):
+    with quiet(testbed.log):
         found = build_and_count(state)
     found.seconds = time.monotonic() - started
     if not found.why_not:
-        bench.store.put(name, vars(found))
+        testbed.store.put(name, vars(found))
     return found
 
 
 def build_and_count(state: State) -> Reached:
-    """Build with counters and run, or tell why that was not done."""
+    """The counts, or why there are none."""
     session = state.counting.session(state.files)
     status = SKIP
     try:
         state.counting.build_base(state.plain)
-        status = WARN       # what stands in the way now is the series' own
+        status = WARN       # the base builds with counters, so a failure from here on is the series' own
         return count(state, session)
     except SwapKunitError as error:
         limit = limit_of(session.sandbox)
         if limit:
-            return Reached(why_not=f"the build with counters was ended: {limit}",
-                           status=SKIP if boxes.machines_fault(limit) else WARN)
+            return Reached(why_not=f"the build with counters was stopped: {limit}",
+                           status=SKIP if sandbox.machines_fault(limit) else WARN)
         return Reached(why_not=str(error), status=status if isinstance(error, UntestableKernel) else SKIP)
 
 
 def count(state: State, session: Session) -> Reached:
-    """One counting run."""
+    """Build, run and read the counters."""
     places = Places(session.layout.out / "coverage")
     with session.layout.lock(), counter_directory(places) as raw:
         state.counting.take_over(session, state.files)
         sessions.build_kernel(session)
         forget(places)
         with session.confined(raw):
-            results = coverage_verbs.run_counting(session, raw)
+            results = run_counting(session, raw)
             if results.interrupted:
                 raise KeyboardInterrupt
             keep_notes(places, session.layout.build / "mm")
@@ -157,7 +159,7 @@ def count(state: State, session: Session) -> Reached:
 
 
 def without_counts(text: list[str], changed: list[int], counts: dict[int, int]) -> list[str]:
-    """The functions with changed lines of which the compiler has made nothing that counts."""
+    """The functions with changed lines but without counters: not compiled, or dropped by the compiler."""
     found = (function_in_source(text, line) for line in changed)
     return list(dict.fromkeys(name for name, first, last in found
                               if name and not any(line in counts for line in range(first, last + 1))))
@@ -166,13 +168,13 @@ def without_counts(text: list[str], changed: list[int], counts: dict[int, int]) 
 def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found: Reached, source: Path) -> Step:
     """The step of patch number: which of its lines no case reaches."""
     if not set(touched) & set(WATCHED):
-        return Step(STEP, SKIP, "it changes none of the swap files")
+        return Step(STEP, SKIP, "changes none of the swap files")
     if found.why_not:
         return Step(STEP, found.status, found.why_not)
     code = hit = 0
     missed: list[str] = []
     uncounted: list[str] = []
-    shown: dict[str, dict[int, list]] = {}
+    shown: dict[str, dict[int, tuple[int | None, str]]] = {}
     for name, owner in owned.items():
         text = source_lines(source / name)
         mine = [line for line, whose in enumerate(owner, 1) if whose == number]
@@ -180,15 +182,14 @@ def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found:
         for line in mine:
             times = found.counts.get(name, {}).get(line)
             code, hit = code + (times is not None), hit + bool(times)
-            shown.setdefault(name, {})[line] = [times, text[line - 1] if line <= len(text) else ""]
+            shown.setdefault(name, {})[line] = times, text[line - 1] if line <= len(text) else ""
             if times == 0:
                 missed.append(f"{name}:{line}: {text[line - 1].strip()}")
     data = {"lines": shown}
-    if uncounted:
-        missed += [f"not compiled here, or called by nothing: {name}" for name in uncounted]
+    missed += [f"not compiled, or never called: {name}" for name in uncounted]
     if uncounted and not code:
-        return Step(STEP, WARN, "the changed code is not compiled here, or called by nothing", "none", missed, data=data)
+        return Step(STEP, WARN, "the changed code is not compiled, or never called", "none", missed, data=data)
     if not code:
-        return Step(STEP, PASS, "no line with code is changed, or a later patch changes it again", "none", data=data)
-    summary = f"{hit} of {code} changed lines with code are reached"
-    return Step(STEP, WARN if missed else PASS, summary, f"{hit}/{code}", missed, data=data)
+        return Step(STEP, PASS, "changes no line of code that the last patch leaves", "none", data=data)
+    return Step(STEP, WARN if missed else PASS, f"the suites reach {hit} of {code} changed lines with code",
+                f"{hit}/{code}", missed, data=data)

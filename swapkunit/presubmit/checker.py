@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Takes a series through its steps, patch by patch."""
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import ContextManager
+
+from .. import sandbox
+from ..base import commands
+from ..base.errors import SwapKunitError, UntestableKernel
+from ..base.layout import Layout
+from ..series.applying import Applied, Base, Outcome, try_apply
+from ..series.series import Patch, Series
+from . import changed_lines, files, steps
+from .background import BackgroundChecks, Task
+from .file_checks import FileChecks, users_of
+from .file_steps import STEPS
+from .progress import Progress
+from .report import PASS, SKIP, PatchReport, PresubmitReport, Step, worst
+from .request import QUICK, CheckRequest
+from .testbed import Testbed, Tested, quiet
+from .testbeds import Testbeds, changes_the_build
+
+
+class Checker:
+    """The check of one series; report grows with each step."""
+
+    def __init__(self, request: CheckRequest, base: Base, series: Series, top: Path, progress: Progress):
+        self.request, self.series, self.top, self.progress = request, series, top, progress
+        self.started = time.monotonic()
+        self.kernel = base.kernel
+        self.testbeds = Testbeds(request, base, series, top)
+        self.box = self.testbeds.box()
+        self.reports: dict[int, PatchReport] = {}       # by id() of their patches
+        self.before: dict[str, Tested] = {}     # in other configurations, the state before the next patch
+        self.known_messages: set[str] = set()           # of the compiler, without_numbers()
+        self.file_checks = None if request.depth == QUICK else FileChecks(
+            base.kernel, request.run, top, request.sandbox, self.testbeds.base_key, self.testbeds.store)
+        self.background: BackgroundChecks | None = None
+        configs = list(self.testbeds.others)
+        columns = ["applies", "checkpatch", "build", *(STEPS if self.file_checks else ()), "suites", "reports",
+                   "decisions", *configs, *([changed_lines.STEP] if self.file_checks else ())]
+        self.report = PresubmitReport(series.title, series.version, base.kernel.version, base.kernel.origin,
+                                      sandbox.describe(self.box), columns,
+                                      top / "report" / self.testbeds.series_key[:8], [*series.notes],
+                                      depth=request.depth, configs=configs,
+                                      config=[*request.run.config, *(f"@{name}" for name in request.run.policies)])
+
+    # -- the series ---------------------------------------------------------
+
+    def run(self) -> PresubmitReport:
+        """Check the base and all patches, and write the reports."""
+        self.progress.say(f"Linux {self.kernel.version}, {self.kernel.origin}")
+        self.progress.say(f"sandbox: {self.report.sandbox}")
+        with tempfile.TemporaryDirectory(prefix="try-", dir=self.top) as scratch:
+            outcomes = try_apply(self.kernel.path, self.series.patches, Path(scratch) / "applied")
+            self.apply_all(outcomes, Path(scratch))
+        self.run_steps(outcomes)
+        return self.finish()
+
+    def finish(self) -> PresubmitReport:
+        """Write the reports with what there is."""
+        self.report.seconds = time.monotonic() - self.started
+        files.write(self.report)
+        return self.report
+
+    def apply_all(self, outcomes: list[Outcome], scratch: Path) -> None:
+        """The first step of all patches; if one does not apply, try other kernels too."""
+        elsewhere: list[list[str]] = [[] for _ in outcomes]
+        if not all(isinstance(outcome, Applied) for outcome in outcomes):
+            elsewhere = steps.applies_elsewhere(self.series.patches, scratch, self.kernel)
+        for patch, outcome, others in zip(self.series.patches, outcomes, elsewhere):
+            report = PatchReport(patch.number, patch.total, patch.subject, patch.author, patch.message_id,
+                                 patch.touched)
+            self.report.patches.append(report)
+            self.reports[id(patch)] = report
+            self.add(report, steps.applies(patch, outcome, others))
+
+    def run_steps(self, outcomes: list[Outcome]) -> None:
+        """All steps but the first."""
+        todo = list(zip(self.report.patches, self.series.patches, outcomes))
+        applied = [patch for _, patch, outcome in todo if isinstance(outcome, Applied)]
+        states = [applied[:number] for number in range(1, len(applied) + 1)]
+        if self.request.last_only:      # the state before it is needed for comparison
+            todo, self.report.patches = todo[-1:], self.report.patches[-1:]
+            states = states[-2:] if isinstance(todo[0][2], Applied) else []
+        if states:
+            self.test_base()
+        laid = [*states[0]] if len(states) > len(todo) else []
+        with self.checks_in_background(states) as self.background:
+            before = self.test_before_last(laid) if laid else None
+            for report, patch, outcome in todo:
+                if isinstance(outcome, Applied):
+                    laid.append(patch)
+                    before = self.check_patch(report, patch, laid, before)
+                else:
+                    self.add(report, self.checkpatch(patch))
+                    self.skip_rest(report, "the patch does not apply")
+            if self.background and all(map(self.builds, laid)):
+                self.progress.at("the series", "coverage of the changed lines")
+                self.background.counted()
+        if self.file_checks:
+            self.check_lines(laid)
+
+    def test_base(self) -> None:
+        """Test the base. Raises UntestableKernel, or SwapKunitError if the sandbox's limits are too low for it."""
+        self.progress.at("the base", "build and suites")
+        known = self.testbeds.plain.known([], []) is not None
+        tested = self.testbeds.base(self.testbeds.plain)
+        base = f"its base, Linux {self.kernel.version},"
+        if tested.limit:
+            raise SwapKunitError(f"cannot check the series: the build or test of {base} was killed: {tested.limit}; "
+                                 f"{sandbox.advice(tested.limit)}")
+        if not tested.built:
+            print("\n".join(tested.messages[-40:]), file=sys.stderr)
+            raise UntestableKernel(f"cannot check the series: {base} does not build or boot even without the "
+                                   "series, as shown above; fix the base, or give another one")
+        self.remember(tested)
+        self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", from an earlier check" * known,
+                                            seconds=self.progress.since()))
+
+    def test_before_last(self, laid: list[Patch]) -> Tested | None:
+        """The state to compare the last patch with, if only the last one is checked."""
+        self.progress.at("earlier patches", "build and suites")
+        tested = self.testbeds.test(self.testbeds.plain, laid, self.series.patches[-1].touched)
+        self.remember(tested)
+        self.file_steps("earlier patches")
+        return tested if tested.built else None
+
+    # -- one patch ----------------------------------------------------------
+
+    def check_patch(self, report: PatchReport, patch: Patch, laid: list[Patch], before: Tested | None) -> Tested | None:
+        """The steps of one patch on top of those before it; returns the state to compare the next one with."""
+        where, plain = place_of(report), self.testbeds.plain
+        self.add(report, self.checkpatch(patch))
+        self.progress.at(where, "build and suites")
+        base, tested = self.testbeds.base(plain), self.testbeds.test(plain, laid, patch.touched)
+        self.progress.at(where, "reading the results")
+        self.add(report, steps.builds(tested, self.known_messages, patch.touched))
+        self.remember(tested)
+        if tested.built:
+            self.add(report, steps.suites(tested, base, before))
+            self.add(report, steps.reports(tested, base, before))
+            self.add(report, steps.decisions(tested, before or base))
+        for step in self.file_steps(where):
+            self.add(report, step)
+        if not tested.built:
+            self.skip_rest(report, "the build was killed" if tested.limit else "there is no kernel to test")
+            return before
+        for testbed in self.testbeds.others.values():
+            self.progress.at(where, f"suites, {testbed.name}")
+            self.add(report, self.test_config(testbed, patch, laid))
+        return tested
+
+    def test_config(self, testbed: Testbed, patch: Patch, laid: list[Patch]) -> Step:
+        """The suites and kernel reports in another configuration."""
+        name = testbed.name
+        try:
+            base = self.testbeds.base(testbed)
+            if base.limit:
+                return Step(name, SKIP, f"the build or test of the base was killed: {base.limit}; "
+                                        f"{sandbox.advice(base.limit)}")
+            if not base.built:
+                return Step(name, SKIP, "the base does not build or boot in this configuration")
+            tested = self.testbeds.test(testbed, laid, patch.touched)
+        except SwapKunitError as error:
+            return Step(name, SKIP, str(error))
+        if not tested.built:
+            return replace(steps.builds(tested, set(), []), name=name)
+        before, self.before[name] = self.before.get(name), tested
+        found, reported = steps.suites(tested, base, before), steps.reports(tested, base, before)
+        return Step(name, worst([found, reported]), f"{found.summary}; {reported.summary}", found.cell,
+                    found.details + reported.details, self.progress.since(), found.data)
+
+    def checkpatch(self, patch: Patch) -> Step:
+        """checkpatch.pl, in the sandbox."""
+        self.progress.at(f"{patch.number}/{patch.total}", "checkpatch")
+        with quiet(self.testbeds.log), commands.confined(self.box):
+            return steps.checkpatch(patch, self.kernel.path)
+
+    # -- file checks and changed lines --------------------------------------
+
+    def checks_in_background(self, states: list[list[Patch]]) -> ContextManager[BackgroundChecks | None]:
+        """The process with the file checks of these states of the series."""
+        if self.file_checks is None or not states:
+            return contextlib.nullcontext()
+        touched = list(dict.fromkeys(name for patch in self.series.patches for name in patch.touched))
+        headers = [name for name in touched if name.endswith(".h")]
+        return BackgroundChecks(self.file_checks, touched, users_of(headers, Layout(self.testbeds.plain.out).build),
+                                [self.task(laid) for laid in states],
+                                self.testbeds.counting_state(states[-1], self.report.out), self.testbeds.log)
+
+    def task(self, laid: list[Patch]) -> Task:
+        """The file checks of one state."""
+        paths = [patch.file for patch in laid]
+        touched = (self.series.patches if self.request.last_only else laid)[-1].touched
+        return Task(paths, touched, changes_the_build(laid), self.testbeds.plain.key(paths, "compiled", touched))
+
+    def file_steps(self, where: str) -> list[Step]:
+        """The steps of the file checks of the next state; they run beside its build."""
+        if self.background is None:
+            return []
+        self.progress.at(where, "other compilations of the touched files (after those of the base, the first time)")
+        return self.background.steps()
+
+    def check_lines(self, laid: list[Patch]) -> None:
+        """Coverage of the changed lines of all patches, measured once in the last state that builds."""
+        while laid and not self.builds(laid[-1]):
+            laid = laid[:-1]
+        state = self.testbeds.counting_state(laid, self.report.out)
+        self.progress.at("the series", "coverage of the changed lines")
+        found = changed_lines.reached(state) if state else changed_lines.Reached()
+        owned = state.owners() if state else {}
+        self.report.pages = "coverage" if found.counts else ""
+        for number, patch in enumerate(laid, 1):
+            if self.reports[id(patch)] in self.report.patches and self.builds(patch):
+                step = changed_lines.step_of(number, patch.touched, owned, found, self.report.out / "source")
+                self.add(self.reports[id(patch)], replace(step, seconds=found.seconds / len(laid)))
+
+    # -- the report ---------------------------------------------------------
+
+    def builds(self, patch: Patch) -> bool:
+        """Whether the kernel builds with the series up to this patch."""
+        step = self.reports[id(patch)].step("build")
+        return step is None or bool(step.data.get("built", True))
+
+    def remember(self, tested: Tested) -> None:
+        """Keep the compiler's messages: they are not new any more."""
+        self.known_messages |= {steps.without_numbers(line) for line in tested.messages}
+
+    def add(self, report: PatchReport, step: Step) -> None:
+        """Add a step to the report and print it."""
+        if step.seconds < 0:
+            step.seconds = self.progress.since()
+        report.steps.append(step.clean())
+        self.progress.done(place_of(report), step)
+
+    def skip_rest(self, report: PatchReport, why: str) -> None:
+        """Mark the remaining steps as skipped."""
+        there = {step.name for step in report.steps}
+        report.steps += [Step(name, SKIP, why).clean() for name in self.report.columns if name not in there]
+
+
+def place_of(report: PatchReport) -> str:
+    """patch 2 of 3"""
+    return f"patch {report.number} of {report.total}"

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a check is asked to do."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..run.session import Request
+from ..series.series import Series
+
+QUICK, FULL = "quick", "full"
+DEBUGGING = ("debug_vm", "lockdep", "kasan")
+
+
+@dataclass
+class CheckRequest:
+    """What to check, and how.
+
+    run: kernel, jobs and so on, as for the verb `run`. files or spec (base..tip) or series: the
+    patches. last_only: apply all of them, but check only the last.
+    """
+
+    run: Request
+    files: list[Path] = field(default_factory=list)
+    spec: str = ""
+    series: Series | None = None
+    configs: list[str] = field(default_factory=list)
+    depth: str = "default"
+    partial: bool = False
+    sandbox: bool = True
+    last_only: bool = False
+    quiet: bool = False
+
+    def other_configs(self) -> list[str]:
+        """The fragments under which to run the suites as well."""
+        return list(dict.fromkeys([*self.configs, *(DEBUGGING if self.depth == FULL else ())]))

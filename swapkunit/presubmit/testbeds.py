@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The testbeds of one check: the plain one, one for each further configuration, one with counters."""
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from .. import sandbox
+from ..base.layout import REPO
+from ..coverage.counters import WATCHED, tools_for
+from ..coverage.report import FRAGMENT
+from ..series.applying import Base
+from ..series.series import Patch, Series
+from .changed_lines import State
+from .request import CheckRequest
+from .store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
+from .testbed import Tested, Testbed
+
+PLAIN = "plain"
+BUILD_FILES = ("Makefile", "Kbuild", "Kconfig")
+
+
+class Testbeds:
+    """Builds and tests the base and the states of a series."""
+
+    def __init__(self, request: CheckRequest, base: Base, series: Series, top: Path):
+        run = request.run
+        self.request, self.kernel, self.top = request, base.kernel, top
+        self.log = top / "log.txt"
+        self.store = Store(top / "steps")
+        self.base_key = key(identity_of_kernel(base.kernel, base.commit), identity_of_project(),
+                            identity_of_tools(run.make_options), run.make_options, run.filters, run.kernel_args,
+                            run.config, run.policies, run.timeout)
+        self.series_key = key([patch.diff for patch in series.patches])
+        self.plain = self.make(PLAIN, [])
+        self.others = {name: self.make(name, [name]) for name in request.other_configs()}
+        self.bases: dict[str, Tested] = {}
+
+    def make(self, name: str, config: list[str]) -> Testbed:
+        """The testbed of a configuration."""
+        run = self.request.run
+        asked = replace(run, ksrc=self.kernel.path if self.kernel.given else None, config=[*run.config, *config])
+        return Testbed(asked, self.top, name, self.request.sandbox, self.base_key, self.series_key, self.store,
+                       self.log)
+
+    def box(self) -> sandbox.Sandbox | None:
+        """The sandbox for checkpatch and the like; None without one."""
+        if not self.request.sandbox:
+            return None
+        return sandbox.make([self.kernel.path, REPO, self.top], self.request.run.make_options, self.request.run.jobs)
+
+    def base(self, testbed: Testbed) -> Tested:
+        """The base's result in a testbed; tested at most once, even if the sandbox killed it."""
+        if testbed.name not in self.bases:
+            self.bases[testbed.name] = testbed.test([], [])
+        return self.bases[testbed.name]
+
+    def test(self, testbed: Testbed, laid: list[Patch], touched: list[str]) -> Tested:
+        """The result with these patches in a testbed."""
+        return testbed.test([patch.file for patch in laid], touched, changes_the_build(laid))
+
+    def counting_state(self, laid: list[Patch], out: Path) -> State | None:
+        """The state to measure coverage in; None if the series changes none of the swap files. out: the report's."""
+        if not {name for patch in laid for name in patch.touched} & set(WATCHED):
+            return None
+        return State(self.make(FRAGMENT, [FRAGMENT]), self.plain, self.kernel.path, [patch.file for patch in laid],
+                     out / "source", out / "coverage", tools_for(self.request.run.make_options))
+
+
+def changes_the_build(patches: list[Patch]) -> bool:
+    """Whether patches change how files are built, so that commands and objects of the base no longer count."""
+    return any(os.path.basename(name).startswith(BUILD_FILES) or name.startswith("scripts/")
+               for patch in patches for name in patch.touched)
