@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two runs side by side: what differs, what is only on one side, what cannot be compared."""
+"""Two runs compared: what differs, what only one side has, what cannot be compared."""
 from __future__ import annotations
 
 import json
@@ -8,19 +8,20 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from swapkunit.decisions import text as decisions_text, sides
-from swapkunit.run import results
-from swapkunit.decisions.diff import Difference, Recorded, compare, load
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.layout import Layout
+from swapkunit.decisions import sides
+from swapkunit.decisions.diff import Difference, Recorded, compare, load
 from swapkunit.decisions.notation import parse_log
+from swapkunit.decisions.text import render, summary
+from swapkunit.run import results
 from swapkunit.run.results import FAIL, PASS, SKIPPED, Leaf
 
 from .support import REPO, Scratch, make_kernel, write
 
 
 def run_of(log: dict[str, str], *others: Leaf) -> Recorded:
-    """A run with this log, whose cases passed; others are results besides, or in their place."""
+    """A run with this log whose cases passed; others: further results, or replacements for them."""
     text = "".join(f"{name} {words}\n" for name, words in log.items())
     outcomes = {name: Leaf(name, PASS) for name in log}
     outcomes.update({leaf.name: leaf for leaf in others})
@@ -28,15 +29,15 @@ def run_of(log: dict[str, str], *others: Leaf) -> Recorded:
 
 
 def difference_of(a: str, b: str) -> Difference:
-    """Of one scenario."""
+    """The difference of one scenario, given its two logs."""
     return compare(run_of({"swap_x.case": a}), run_of({"swap_x.case": b}))
 
 
 class Kinds(unittest.TestCase):
-    """Which kind of decision moved: told by the letters."""
+    """The kind of a difference follows from the letters."""
 
     def kind(self, a: str, b: str) -> tuple[str, list[str], int]:
-        """Of the first difference, of all, and its number."""
+        """(kind of the first difference, all kinds, its number)"""
         moved = difference_of(a, b).moved[0]
         return moved.kind, moved.kinds, moved.first
 
@@ -68,14 +69,14 @@ class Kinds(unittest.TestCase):
 
 
 class Compare(unittest.TestCase):
-    """What becomes of a scenario."""
+    """The outcome for one scenario."""
 
     def test_alike(self) -> None:
         found = difference_of('"one rule" A0:0 !0:0 R0:0!0', '"another" A0:0 R0:0!0')
         self.assertTrue(found.same)
-        self.assertEqual(decisions_text.render(found), "1 scenario, no decision differs")
+        self.assertEqual(render(found), "1 scenario, no decision differs")
 
-    def test_areas_are_told_or_not(self) -> None:
+    def test_areas_count(self) -> None:
         self.assertTrue(difference_of("a/A0:0", "A0:0").same)
         self.assertFalse(difference_of("b/A0:0", "A0:0").same)
 
@@ -83,15 +84,15 @@ class Compare(unittest.TestCase):
         found = difference_of("A0:0 {a free:1 nonfull:0}", "A0:0 {a free:1 frag:0}")
         self.assertTrue(found.same)
         self.assertEqual(found.lists_only, ["swap_x.case"])
-        self.assertIn("leave clusters on other lists: 1 scenario\n    swap_x.case", decisions_text.render(found))
+        self.assertIn("clusters end up on other lists: 1 scenario\n    swap_x.case", render(found))
 
-    def test_skipped_is_told_apart(self) -> None:
+    def test_skipped_counts_as_missing(self) -> None:
         lacking = Leaf("s.new", SKIPPED, reason="this kernel lacks: a thing")
         found = compare(run_of({"s.old": "A0:0"}, lacking), run_of({"s.old": "A0:0", "s.new": "A0:1"}))
         self.assertEqual([(one.name, one.side, one.why) for one in found.alone],
                          [("s.new", "B", "this kernel lacks: a thing")])
         self.assertEqual((found.moved, found.compared, found.same), ([], 1, False))
-        self.assertIn("only in B: 1 scenario; A: this kernel lacks: a thing\n    s.new", decisions_text.render(found))
+        self.assertIn("only in B: 1 scenario; A: this kernel lacks: a thing\n    s.new", render(found))
 
     def test_skipped_halfway_is_skipped(self) -> None:
         found = compare(run_of({"s.c": "D0:*"}, Leaf("s.c", SKIPPED, reason="no thing")), run_of({"s.c": "D0:* A0:1"}))
@@ -101,20 +102,20 @@ class Compare(unittest.TestCase):
 
     def test_no_such_case(self) -> None:
         found = compare(run_of({"s.a": "A0:0", "s.b": "A0:0"}), run_of({"s.a": "A0:0"}))
-        self.assertEqual([(one.name, one.side, one.why) for one in found.alone], [("s.b", "A", "no such case there")])
+        self.assertEqual([(one.name, one.side, one.why) for one in found.alone], [("s.b", "A", "no such case")])
 
     def test_passed_and_decided_nothing(self) -> None:
         found = compare(run_of({"s.c": "R0:5"}), run_of({}, Leaf("s.c", PASS)))
         self.assertEqual([(one.name, one.kind) for one in found.moved], [("s.c", "readahead")])
-        self.assertIn("(nothing more)", decisions_text.render(found))
+        self.assertIn("(nothing more)", render(found))
 
     def test_crashed_is_never_alike(self) -> None:
         crash = Leaf("s.c", FAIL, ["crashed: Kernel panic"], fate="crashed")
         for a, b in ((run_of({"s.c": "A0:0"}), run_of({}, crash)), (run_of({}, crash), run_of({}, crash))):
             found = compare(a, b)
             self.assertEqual((found.same, found.moved, found.alone), (False, [], []))
-            self.assertIn("cannot be compared: s.c\n", decisions_text.render(found))
-            self.assertIn("; 1 crashed or hung and tell nothing", decisions_text.summary(found))
+            self.assertIn("cannot be compared: s.c\n", render(found))
+            self.assertIn("; 1 crashed or hung and cannot be compared", summary(found))
 
     def test_parameters_before_a_crash_are_compared(self) -> None:
         crash = Leaf("s.c", FAIL, ["crashed: [ssd] Kernel panic"], fate="crashed")
@@ -129,29 +130,29 @@ class Compare(unittest.TestCase):
         self.assertTrue(compare(run_of({}, crash), run_of({}, crash)).same)
         self.assertFalse(compare(run_of({}, crash), run_of({"s.c": "A0:0"})).same)
 
-    def test_failed_is_said(self) -> None:
+    def test_failed(self) -> None:
         failed = Leaf("s.c", FAIL, ["x_kunit.c:7: decisions"])
         found = compare(run_of({"s.c": "A0:0"}, failed), run_of({"s.c": "A0:0"}))
         self.assertFalse(found.same)
-        self.assertIn("failed: s.c\n    A: failed: x_kunit.c:7: decisions\n    B: good", decisions_text.render(found))
+        self.assertIn("failed: s.c\n    A: failed: x_kunit.c:7: decisions\n    B: good", render(found))
         self.assertTrue(compare(run_of({"s.c": "A0:0"}, failed), run_of({"s.c": "A0:0"}, failed)).same)
         known = Leaf("s.c", FAIL, ["x"], known="an old bug")
         self.assertTrue(compare(run_of({"s.c": "A0:0"}, known), run_of({"s.c": "A0:0"})).same)
 
     def test_json(self) -> None:
-        told = json.loads(json.dumps(difference_of('"P3: x" A0:1 A0:3', '"P3: y" A0:1 A0:4').to_json()))
-        self.assertEqual((told["same"], told["scenarios"], told["differ"], told["allocation"]), (False, 1, 1, 1))
-        self.assertEqual(told["moved"][0], {
+        found = json.loads(json.dumps(difference_of('"P3: x" A0:1 A0:3', '"P3: y" A0:1 A0:4').to_json()))
+        self.assertEqual((found["same"], found["scenarios"], found["differ"], found["allocation"]), (False, 1, 1, 1))
+        self.assertEqual(found["moved"][0], {
             "scenario": "swap_x.case", "kind": "allocation", "kinds": ["allocation"], "rule": ["P3: x", "P3: y"],
             "first": 1, "a": "A0:1 A0:3", "b": "A0:1 A0:4"})
 
 
 class Text(unittest.TestCase):
-    """What a terminal shows."""
+    """The difference as plain text."""
 
     def test_first_difference_is_marked(self) -> None:
-        text = decisions_text.render(difference_of('A0:* "P3: nonfull" A0:3 A1:*', 'A0:* "P3: free" A1:* A0:3'))
-        self.assertEqual(text.splitlines(), [
+        shown = render(difference_of('A0:* "P3: nonfull" A0:3 A1:*', 'A0:* "P3: free" A1:* A0:3'))
+        self.assertEqual(shown.splitlines(), [
             "swap_x", "  case: allocation", "    rule of A: P3: nonfull", "    rule of B: P3: free",
             "    A  A0:* A0:3 A1:*", "    B  A0:* A1:* A0:3", "            ^ first difference", "",
             "1 scenario, 1 differ: allocation 1, readahead 0, I/O 0"])
@@ -159,13 +160,13 @@ class Text(unittest.TestCase):
     def test_parameters_that_look_alike_are_one_paragraph(self) -> None:
         a = {f"s.c[{name}]": "A0:1" for name in ("zram", "ssd", "hdd")}
         b = {**{name: "A0:2" for name in a}, "s.c[hdd]": "A0:9"}
-        lines = decisions_text.render(compare(run_of(a), run_of(b))).splitlines()
+        lines = render(compare(run_of(a), run_of(b))).splitlines()
         self.assertEqual([line for line in lines if "c[" in line], ["  c[zram, ssd]: allocation", "  c[hdd]: allocation"])
 
     def test_long_logs_are_cut_around_the_difference(self) -> None:
         before = " ".join(f"A0:{slot}" for slot in range(0, 200, 2))
         after = " ".join(f"A1:{slot}" for slot in range(0, 200, 2))
-        lines = decisions_text.render(difference_of(f"{before} A2:0 {after}", f"{before} A3:0 {after}")).splitlines()
+        lines = render(difference_of(f"{before} A2:0 {after}", f"{before} A3:0 {after}")).splitlines()
         self.assertTrue(lines[2].startswith("    A  ... A0:"), lines)
         self.assertTrue(lines[2].endswith(" in all"), lines)
         self.assertTrue(all(len(line) < 130 for line in lines), lines)
@@ -187,20 +188,20 @@ class Reading(Scratch):
         self.assertTrue(compare(self.top, self.top).same)
 
     def test_what_cannot_be_loaded(self) -> None:
-        with self.assertRaisesRegex(SwapKunitError, "none that came to its end"):
+        with self.assertRaisesRegex(SwapKunitError, "there is no finished run"):
             load(self.top)
         write(self.top / results.SUMMARY, json.dumps({"kernel": "7.3.4", "interrupted": True}))
-        with self.assertRaisesRegex(SwapKunitError, "none that came to its end"):
+        with self.assertRaisesRegex(SwapKunitError, "there is no finished run"):
             load(self.top)
         write(self.top / results.SUMMARY, json.dumps({"kernel": "7.3.4", "interrupted": False}))
         write(self.top / results.OUTCOMES, "[]")
         write(self.top / "decisions.txt", "s.c A0:0 Q9\n")
-        with self.assertRaisesRegex(SwapKunitError, "'Q9' is no decision; run it again"):
+        with self.assertRaisesRegex(SwapKunitError, "'Q9' is not a decision; run it again"):
             load(self.top)
 
 
 class Sides(Scratch):
-    """What A= and B= may be."""
+    """Forms of A= and B=."""
 
     def side(self, text: str) -> tuple:
         """(tree, version, policies)"""
@@ -245,8 +246,7 @@ class Running(Scratch):
         status, lines = self.decisions(self.one, self.two)
         self.assertEqual((status, lines[-1]), (0, "1 scenario, no decision differs"), lines)
         self.assertEqual(len(list(self.out.glob("linux-*/default/decisions.txt"))), 2)
-        told = json.loads(next(self.out.glob("decisions/*/decisions-diff.json")).read_text())
-        self.assertTrue(told["same"])
+        self.assertTrue(json.loads(next(self.out.glob("decisions/*/decisions-diff.json")).read_text())["same"])
 
     def test_different(self) -> None:
         fake = self.two / "fake_linux"
@@ -285,7 +285,7 @@ class Running(Scratch):
         os.environ["FAKE_SUITES"] = json.dumps({"swap_a": ["pass_1", "crash_2"]})
         status, lines = self.decisions(self.one, self.two)
         self.assertEqual((status, lines[-1]), (
-            1, "1 scenario, no decision differs; 1 crashed or hung and tell nothing"), lines)
+            1, "1 scenario, no decision differs; 1 crashed or hung and cannot be compared"), lines)
 
     def test_make(self) -> None:
         done = subprocess.run(["make", "-sC", REPO, "decisions", f"A={self.one}", f"B={self.two}", f"O={self.out}",

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page of a difference: its drawings, and that it stands alone."""
+"""The page of a difference: its drawings, and that it is self-contained."""
 from __future__ import annotations
 
 import re
 import unittest
 from xml.etree import ElementTree
 
-from swapkunit.decisions import page as decisions_page, slot_map, svg, windows
+from swapkunit.decisions import page, slot_map, svg, windows
 from swapkunit.decisions.diff import compare
 from swapkunit.decisions.notation import Scenario, parse
 from swapkunit.run.results import FAIL, SKIPPED, Leaf
@@ -15,16 +15,17 @@ from .test_decisions import difference_of, run_of
 
 
 def shapes(drawing: str, kind: str) -> list[tuple[str, dict[str, str]]]:
-    """(title or text, attributes) of all shapes of a class, in order; the drawing must be XML."""
+    """(title or text, attributes) of all shapes of a class, in order. The drawing must be well-formed XML."""
     return [("".join(shape.itertext()), dict(shape.attrib)) for shape in ElementTree.fromstring(drawing).iter()
             if kind in shape.get("class", "").split()]
 
 
 class SlotMap(unittest.TestCase):
-    """Clusters before, and after on either side."""
+    """Clusters before the difference, and after it on each side."""
 
-    moved = difference_of("{a 3x256+9 bad 0:7} A0:0+4 F0:1 {a free:1,2 nonfull:0} A0:4 A0:5 F0:2 A2:0 {a free:1 frag:0,2}",
-                          "{a 3x256+9 bad 0:7} A0:0+4 F0:1 {a free:1,2 nonfull:0} A1:* F0:2 {a free:2 full:1}").moved[0]
+    BEFORE = "{a 3x256+9 bad 0:7} A0:0+4 F0:1 {a free:1,2 nonfull:0}"
+    moved = difference_of(f"{BEFORE} A0:4 A0:5 F0:2 A2:0 {{a free:1 frag:0,2}}",
+                          f"{BEFORE} A1:* F0:2 {{a free:2 full:1}}").moved[0]
 
     def test_replay(self) -> None:
         state = slot_map.replay(self.moved.a, self.moved.a.position(self.moved.first))["a"]
@@ -40,8 +41,10 @@ class SlotMap(unittest.TestCase):
 
     def test_drawing(self) -> None:
         drawing = slot_map.draw(self.moved)
-        self.assertEqual([text for text, _ in shapes(drawing, "title")], ["before the first difference", "A then", "B then"])
-        self.assertEqual([text for text, _ in shapes(drawing, "name")], [f"cluster {number}" for number in range(4)] * 3)
+        self.assertEqual([text for text, _ in shapes(drawing, "title")],
+                         ["before the first difference", "A then", "B then"])
+        self.assertEqual([text for text, _ in shapes(drawing, "name")],
+                         [f"cluster {number}" for number in range(4)] * 3)
         self.assertEqual([text for text, _ in shapes(drawing, "taken")],
                          ["number 1: 0:4+2", "number 2: 2:0+1", "number 1: 1:0+256"])
         self.assertEqual([text for text, _ in shapes(drawing, "freed")], ["0:2+1 freed"] * 2)
@@ -61,7 +64,7 @@ class SlotMap(unittest.TestCase):
 
 
 class Windows(unittest.TestCase):
-    """Readahead against the faults."""
+    """Readahead beside the faults."""
 
     def rows(self, text: str) -> list[tuple[int, str, int | None]]:
         """(number, text, fault) of each row."""
@@ -71,7 +74,7 @@ class Windows(unittest.TestCase):
         self.assertEqual(self.rows("A0:0+9 !0:3 R0:0+8!3 !0:4 !0:5 W1:2"), [
             (1, "R0:0+8!3", 3), (2, "fault 0:4, no read", 4), (2, "fault 0:5, no read", 5), (2, "W1:2", None)])
 
-    def test_what_is_done_before_the_faults_own_read(self) -> None:
+    def test_io_before_the_read_of_a_fault(self) -> None:
         self.assertEqual(self.rows("!0:3 L0:1 F0:9 R0:2+2!3"), [(0, "L0:1", None), (2, "R0:2+2!3", 3)])
         self.assertEqual(self.rows("!0:3 R0:9!9"), [(0, "fault 0:3, no read", 3), (0, "R0:9!9", 9)])
         self.assertEqual(self.rows("!0:3 R0:1 !0:5 R0:4+2!5"), [
@@ -105,33 +108,33 @@ class Page(unittest.TestCase):
     """The whole page."""
 
     def page(self) -> str:
-        """Of a difference that has one of everything."""
-        a = run_of({"s.a[zram]": 'A0:* "P3: nonfull" A0:1', "s.a[a <b>]": 'A0:* "P3: nonfull" A0:1', "s.r": "R0:0+8!3",
-                    "s.only": "A0:0"}, Leaf("s.x", FAIL, ["crashed: <panic>"], fate="crashed"))
+        """The page of a difference with one entry of each kind."""
+        a = run_of({"s.a[zram]": 'A0:* "P3: nonfull" A0:1', "s.a[a <b>]": 'A0:* "P3: nonfull" A0:1',
+                    "s.r": "R0:0+8!3", "s.only": "A0:0"}, Leaf("s.x", FAIL, ["crashed: <panic>"], fate="crashed"))
         b = run_of({"s.a[zram]": 'A0:* "P3: free" A1:1', "s.a[a <b>]": 'A0:* "P3: free" A1:1', "s.r": "R0:3!3"},
                    Leaf("s.only", SKIPPED, reason="lacks a <thing>"))
-        return decisions_page.render(compare(a, b))
+        return page.render(compare(a, b))
 
-    def test_it_stands_alone(self) -> None:
+    def test_it_is_self_contained(self) -> None:
         self.assertNotRegex(self.page(), r"""(src|href)=|url\(|@import|<script|<link|://""")
 
-    def test_what_it_tells(self) -> None:
-        page = self.page()
+    def test_contents(self) -> None:
+        shown = self.page()
         for text in ("3 scenarios, 3 differ: allocation 2, readahead 1, I/O 0; 1 more in A only; 1 crashed",
                      "zram · a &lt;b&gt;", "A: P3: nonfull; B: P3: free", "lacks a &lt;thing&gt;", "crashed: &lt;panic&gt;",
                      '<span class="alike">A0:*</span> <span class="first">A0:1</span>', "cannot be compared"):
-            self.assertIn(text, page)
-        self.assertEqual(len(re.findall("<figure>", page)), 2)
-        for drawing in re.findall(r"<figure>.*?(<svg.*?</svg>)</figure>", page, re.S):
+            self.assertIn(text, shown)
+        self.assertEqual(len(re.findall("<figure>", shown)), 2)
+        for drawing in re.findall(r"<figure>.*?(<svg.*?</svg>)</figure>", shown, re.S):
             ElementTree.fromstring(drawing)
 
     def test_words(self) -> None:
         words = [f"A0:{slot}" for slot in range(0, 200, 2)]
-        shown = decisions_page.marked(words, 50, 10)
-        self.assertEqual(shown[0], ("… 38 alike …", "left-out"))
+        shown = page.marked(words, 50, 10)
+        self.assertEqual(shown[0], ("… 38 alike …", "muted"))
         self.assertEqual([how for _, how in shown[1:]], ["alike"] * 12 + ["first"] + ["other"] * 39 + ["alike"] * 10)
-        self.assertEqual(decisions_page.marked(["A0:0"], 1, 0)[-1], ("(nothing more)", "first"))
-        self.assertEqual(decisions_page.marked(words, 0, 0)[-1], ("… 40 more", "left-out"))
+        self.assertEqual(page.marked(["A0:0"], 1, 0)[-1], ("(nothing more)", "first"))
+        self.assertEqual(page.marked(words, 0, 0)[-1], ("… 40 more", "muted"))
 
     def test_runs(self) -> None:
         self.assertEqual(svg.runs({5, 1, 2, 3, 9}), [(1, 4), (5, 6), (9, 10)])

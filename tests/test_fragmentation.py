@@ -12,7 +12,7 @@ from swapkunit.decisions import fragmentation as bench
 from swapkunit.run import runner as run
 from swapkunit.cli.options import positive
 from swapkunit.decisions.fragmentation import Column
-from swapkunit.decisions.sides import Side
+from swapkunit.decisions.sides import Side, Wanted
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.kernel import Kernel
 from swapkunit.run.console import Case, Suite
@@ -33,7 +33,7 @@ PRINTED = [
 def side(*policies: str) -> Side:
     """A kernel that was found."""
     kernel = Kernel(Path("/k"), "7.3.4", "a package", given=False)
-    return Side("kernel", "7.3", None, "7.3", list(policies), kernel, Path("/out"))
+    return Side(Wanted("kernel", "7.3", None, "7.3", list(policies)), kernel, Path("/out"))
 
 
 def results(*lines: str) -> Results:
@@ -49,8 +49,7 @@ class Printed(unittest.TestCase):
         self.assertEqual((plain.title, discard.title), ("7.3.4", "7.3.4, discard"))
         self.assertEqual(plain.counts, {("64 kB, tight", 0): (900, 0), ("64 kB, tight", 4): (150, 50)})
         self.assertEqual(discard.counts, {("64 kB, tight", 4): (190, 10)})
-        self.assertEqual(plain.totals["64 kB, tight"], "12 compilers, 97.5% of the slots in use at most, "
-                                                       "not one left 3 times")
+        self.assertEqual(plain.totals["64 kB, tight"], "12 compilers, at most 97.5% of the slots in use, none left 3 times")
 
     def test_policies_are_in_the_name(self) -> None:
         self.assertEqual(bench.columns(side("free-first"), results(*PRINTED))[0].name, "7.3.4+free-first")
@@ -58,7 +57,7 @@ class Printed(unittest.TestCase):
     def test_failed_or_empty_runs_are_no_numbers(self) -> None:
         with self.assertRaisesRegex(SwapKunitError, "the benchmark failed as shown above"):
             bench.columns(side(), results(*PRINTED[:-1], "    not ok 1 large_folios_find_slots"))
-        with self.assertRaisesRegex(SwapKunitError, "no lists of clusters by order"):
+        with self.assertRaisesRegex(SwapKunitError, "no cluster lists by order"):
             bench.columns(side(), results("    ok 1 large_folios_find_slots # SKIP"))
 
 

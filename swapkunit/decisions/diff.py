@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What two runs decided otherwise.
+"""Compare the decisions of two runs.
 
     difference = compare(Path("out/7.3/default"), Path("out/6.12/default"))
-    difference.moved        # scenarios of both with other decisions
-    difference.same         # nothing differs, and nothing stood in the way of seeing it
+    difference.moved        # scenarios of both runs whose decisions differ
+    difference.same         # no decision differs, and every case could be compared
 
-A scenario is a case, or one parameter of it, that left decisions in decisions.txt. Where one
-side has none of it, its outcome there says why: skipped for want of a mechanism, say, is no
-moved decision; and a case that crashed is never taken for one that decides alike.
+A scenario is a case, or one parameter of it, with decisions in decisions.txt. Where one side has none,
+its result there says why: a case skipped because a mechanism is missing does not count as a difference.
+A case that crashed never counts as equal.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..run import results
+from typing import Any
+
+from .notation import IO, KINDS, READAHEAD, Decision, Lists, Scenario, parse_log
 from ..base.errors import SwapKunitError
 from ..base.layout import Layout
-from .notation import IO, KINDS, READAHEAD, Decision, Lists, Scenario, parse_log
+from ..run import results
 from ..run.results import FAIL, SKIPPED, Leaf
 
 SIDES = ("A", "B")
@@ -26,7 +28,7 @@ BROKEN = ("crashed", "hung")
 
 @dataclass
 class Recorded:
-    """One run as its output directory tells it. name is for people."""
+    """The scenarios and results of one run, by name. name, of the run itself, is for people."""
 
     name: str
     scenarios: dict[str, Scenario] = field(default_factory=dict)
@@ -34,15 +36,15 @@ class Recorded:
     kernel: str = ""
 
     def outcome(self, name: str) -> Leaf | None:
-        """What became of a scenario: its own result, or its case's where only that has one."""
+        """The result of a scenario, or of its case when parameters have no results of their own."""
         return self.outcomes.get(name) or self.outcomes.get(name.partition("[")[0])
 
 
 @dataclass
 class Moved:
-    """A scenario of both sides that decides otherwise, from decision number first on.
+    """A scenario whose decisions differ from number first on.
 
-    kinds are all that differ, kind the one the first difference is of.
+    kinds: all kinds that differ; kind: that of the first difference.
     """
 
     name: str
@@ -54,7 +56,7 @@ class Moved:
 
     @property
     def rules(self) -> tuple[str, str]:
-        """The rule named at the first difference, on either side; "" for none."""
+        """The rules in force at the first difference, of A and of B; "" for none."""
         return self.a.rule_at(self.first), self.b.rule_at(self.first)
 
     @property
@@ -66,7 +68,7 @@ class Moved:
 
 @dataclass
 class Alone:
-    """A scenario that one side has and the other not, and why."""
+    """A scenario that only one side has, and why the other has none."""
 
     name: str
     side: str
@@ -74,8 +76,11 @@ class Alone:
 
 
 @dataclass
-class Trouble:
-    """A case that failed, crashed or hung; by side what it said. broken: it tells nothing of its decisions."""
+class FailedCase:
+    """A case that failed, crashed or hung; texts: its message, by side.
+
+    broken: it crashed or hung, so its decisions cannot be compared. known: a known bug on every side where it fails.
+    """
 
     name: str
     texts: dict[str, str]
@@ -84,33 +89,33 @@ class Trouble:
 
     @property
     def counts(self) -> bool:
-        """Whether the sides cannot be called alike for it."""
+        """Whether the sides count as different because of it."""
         return self.broken and not self.known or len(self.texts) < 2
 
 
 @dataclass
 class Difference:
-    """Two runs, scenario by scenario. compared counts those of both."""
+    """Two runs, scenario by scenario. compared: how many scenarios both have."""
 
     a: Recorded
     b: Recorded
     compared: int = 0
     moved: list[Moved] = field(default_factory=list)
     alone: list[Alone] = field(default_factory=list)
-    trouble: list[Trouble] = field(default_factory=list)
+    failed: list[FailedCase] = field(default_factory=list)
     lists_only: list[str] = field(default_factory=list)
 
     @property
     def same(self) -> bool:
-        """Whether every scenario is in both, ended alike, and decides alike."""
-        return not self.moved and not self.alone and not any(one.counts for one in self.trouble)
+        """Whether both runs have the same scenarios, with the same decisions, and no case fails on one side only."""
+        return not self.moved and not self.alone and not any(one.counts for one in self.failed)
 
     def count(self, kind: str) -> int:
-        """How many moved scenarios differ in kind first."""
+        """How many scenarios differ in this kind first."""
         return sum(one.kind == kind for one in self.moved)
 
-    def to_json(self) -> dict:
-        """For scripts."""
+    def to_json(self) -> dict[str, Any]:
+        """decisions-diff.json."""
         return {
             "a": {"name": self.a.name, "kernel": self.a.kernel},
             "b": {"name": self.b.name, "kernel": self.b.kernel},
@@ -121,7 +126,7 @@ class Difference:
                       for one in self.moved],
             "alone": [{"scenario": one.name, "only_in": one.side, "why": one.why} for one in self.alone],
             "trouble": [{"case": one.name, "cannot_be_compared": one.broken, "known_bug": one.known,
-                         **{side.lower(): text for side, text in one.texts.items()}} for one in self.trouble],
+                         **{side.lower(): text for side, text in one.texts.items()}} for one in self.failed],
             "lists_only": self.lists_only,
         }
 
@@ -130,11 +135,11 @@ class Difference:
 
 
 def load(out: Path, name: str = "") -> Recorded:
-    """The run that an output directory holds. Raises SwapKunitError when it holds none that ended."""
+    """The run in an output directory. Raises SwapKunitError if there is none, or it did not finish."""
     layout = Layout(out)
     summary = results.read_summary(layout)
     if not summary or summary.get("interrupted"):
-        raise SwapKunitError(f"cannot compare the run in {out}: there is none that came to its end; run it again")
+        raise SwapKunitError(f"cannot compare the run in {out}: there is no finished run; run it again")
     try:
         leaves = results.read_outcomes(layout)
         scenarios = parse_log((out / "decisions.txt").read_text())
@@ -151,16 +156,15 @@ def compare(a: Path | Recorded, b: Path | Recorded) -> Difference:
     """What differs between two runs, given as output directories or loaded. Raises SwapKunitError."""
     a = load(a) if isinstance(a, Path) else a
     b = load(b) if isinstance(b, Path) else b
-    found = Difference(a, b)
-    found.trouble = troubles(a, b)
-    broken = {one.name for one in found.trouble if one.broken}
+    found = Difference(a, b, failed=failed_cases(a, b))
+    broken = {one.name for one in found.failed if one.broken}
     for name in in_order(list(a.scenarios), list(b.scenarios)):
         compare_scenario(found, name, broken)
     return found
 
 
 def in_order(first: list[str], second: list[str]) -> list[str]:
-    """All names, those of second alone put behind what they follow there."""
+    """All names; one of second alone comes right after the name it follows there."""
     names, known, behind = list(first), set(first), -1
     for name in second:
         if name in known:
@@ -172,7 +176,7 @@ def in_order(first: list[str], second: list[str]) -> list[str]:
 
 
 def compare_scenario(found: Difference, name: str, broken: set[str]) -> None:
-    """Put one scenario where it belongs in found."""
+    """Compare one scenario, and add the outcome to found. broken: cases that crashed or hung."""
     a, b = found.a.scenarios.get(name), found.b.scenarios.get(name)
     absent = {side: why_absent(run, name) for side, run in zip(SIDES, (found.a, found.b))}
     if name in broken or name.partition("[")[0] in broken and not (a and b):
@@ -195,41 +199,41 @@ def compare_scenario(found: Difference, name: str, broken: set[str]) -> None:
 
 
 def why_absent(run: Recorded, name: str) -> str:
-    """Why a run cannot have this scenario; "" where it has it, or had it and decided nothing."""
+    """Why a run does not have this scenario; "" if it has, or ran it without any decision."""
     outcome = run.outcome(name)
     if outcome is None:
-        return "" if name in run.scenarios else "no such case there"
+        return "" if name in run.scenarios else "no such case"
     if outcome.status == SKIPPED:
-        return outcome.reason or "skipped there, for no reason given"
+        return outcome.reason or "skipped, no reason given"
     return ""
 
 
-def troubles(a: Recorded, b: Recorded) -> list[Trouble]:
-    """What failed, crashed or hung on either side; a known bug only where it breaks off its case."""
+def failed_cases(a: Recorded, b: Recorded) -> list[FailedCase]:
+    """Cases that failed, crashed or hung on either side; known bugs only if they crash or hang."""
     found = []
     for name in in_order(list(a.outcomes), list(b.outcomes)):
         bad = {side: leaf for side, leaf in ((side, run.outcomes.get(name)) for side, run in zip(SIDES, (a, b)))
                if leaf and leaf.status == FAIL and (not leaf.known or leaf.fate in BROKEN)}
         if bad:
-            found.append(Trouble(name, {side: said(leaf) for side, leaf in bad.items()},
-                                 any(leaf.fate in BROKEN for leaf in bad.values()),
-                                 all(leaf.known for leaf in bad.values())))
+            found.append(FailedCase(name, {side: message(leaf) for side, leaf in bad.items()},
+                                    any(leaf.fate in BROKEN for leaf in bad.values()),
+                                    all(leaf.known for leaf in bad.values())))
     return found
 
 
-def said(leaf: Leaf) -> str:
-    """A failed leaf in a few words."""
-    text = (leaf.text or ["it gave no text"])[0]
+def message(leaf: Leaf) -> str:
+    """The first line of a failure."""
+    text = (leaf.text or ["no message"])[0]
     return text if leaf.fate or text.startswith("failed: ") else f"failed: {text}"
 
 
 def first_difference(a: list[Decision], b: list[Decision]) -> int:
-    """The number of the first decision that is not the same in both."""
+    """The number of the first decision that differs."""
     return next((number for number, (one, other) in enumerate(zip(a, b)) if one != other), min(len(a), len(b)))
 
 
 def of_kind(decisions: list[Decision], kind: str) -> list[object]:
-    """What of decisions says something of kind. Whether a read succeeded is I/O; which slots, readahead."""
+    """The decisions of one kind. Which slots are read is readahead; whether the read fails is I/O."""
     if kind == READAHEAD:
         return [(one.letter, one.area, one.cluster, one.slot, one.count, one.target)
                 for one in decisions if one.kind == kind]
@@ -239,17 +243,17 @@ def of_kind(decisions: list[Decision], kind: str) -> list[object]:
 
 
 def kinds_of(a: list[Decision], b: list[Decision]) -> list[str]:
-    """The kinds in which a and b differ, each looked at by itself."""
+    """The kinds that differ between a and b, each compared on its own."""
     return [kind for kind in KINDS if of_kind(a, kind) != of_kind(b, kind)]
 
 
 def kind_at(a: list[Decision], b: list[Decision], first: int, kinds: list[str]) -> str:
-    """The kind of the first difference. Where only the order of two kinds differs, the later one moved."""
+    """The kind of the first difference. If only the order of two kinds differs, it is the later of KINDS."""
     there = [one[first].kind for one in (a, b) if first < len(one)]
     likely = [kind for kind in kinds if kind in there] or kinds or sorted(there, key=KINDS.index)
     return likely[0] if kinds else likely[-1]
 
 
 def last_lists(scenario: Scenario) -> dict[str, Lists]:
-    """The cluster lists of each area as the log saw them last."""
+    """The last cluster lists that the log has of each area."""
     return {item.area: item for item in scenario.items if isinstance(item, Lists)}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`bench-fragmentation`: how often large folios find no slots, kernels side by side.
+"""bench-fragmentation: how often large folios find no slots, on several kernels.
 
-The workload is kunit/suites/swap_bench_fragmentation_kunit.c: one seed, the same steps
-on every kernel. A column is a kernel, and for one that has nonfull clusters before free
-ones once more with a device that discards, where free ones come first.
+The workload is kunit/suites/swap_bench_fragmentation_kunit.c; it takes the same steps on every kernel, given the
+same seed. There is a column for each kernel. One that uses nonfull clusters before free ones has a second column
+for a device that discards, where free clusters come first.
 """
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from . import sides
 from .sides import Side
 from ..base import deps, layout
 from ..base.errors import SwapKunitError
-from ..run import session as sessions
 from ..run.runner import Results
-from ..run.session import Request
+from ..run.session import Request, build_kernel, open_session, run_suites
 
 SUITE = "swap_bench_fragmentation"
 NAME = "bench-fragmentation"
@@ -31,10 +30,10 @@ SEED = 0x5357a94b
 LINE = re.compile(r"# .*?: fragmentation: (.*?): order (\d+): swpout (\d+) fallback (\d+)")
 TOTALS = re.compile(r"# .*?: fragmentation: (.*?): pages (\d+) peak (\d+) started (\d+) full (\d+)")
 DISCARD = ", discard"
-NOTE = """A 2 MB folio never comes from a nonfull cluster: it takes a whole free one, of which more are
-left where nonfull ones are used up first."""
-# Nonfull first against free first, as published with that change (8 GB and 10 GB of zram,
-# make -j96): swpout and fallback of free first, of nonfull first.
+NOTE = """A 2 MB folio never comes from a nonfull cluster. It needs a whole free one, and more of these are left
+if nonfull clusters are used up first."""
+# The figures published with the change from free first to nonfull first (8 GB and 10 GB of zram, make -j96):
+# (swpout, fallback) of free first, then of nonfull first.
 PUBLISHED = {
     ("64 kB, tight", 4): ((1659757, 139503), (1689470, 56147)),
     ("64 kB, roomy", 4): ((1791142, 17676), (1811598, 0)),
@@ -47,7 +46,7 @@ PUBLISHED = {
 
 @dataclass
 class Column:
-    """One kernel, with one kind of device: (workload, order) -> (swpout, fallback)."""
+    """The figures of one kernel with one kind of device; counts: (workload, order) -> (swpout, fallback)."""
 
     name: str
     version: str
@@ -57,43 +56,35 @@ class Column:
 
     @property
     def title(self) -> str:
-        """Over its numbers."""
+        """The heading of the column."""
         return self.name + (DISCARD if self.discard else "")
 
 
 # -- measuring ---------------------------------------------------------------
 
 
-def find(texts: list[str], top: Path) -> list[Side]:
-    """The kernels asked for, found or fetched. Raises SwapKunitError."""
-    found = [sides.parse_side("kernel", text) for text in texts]
-    for side in found:
-        sides.locate(side, CONFIG, top)
-    return found
-
-
 def measure(side: Side, asked: Request) -> list[Column]:
     """Build one kernel and run the workload. Raises SwapKunitError."""
     started = time.monotonic()
-    print(f"{side.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
-    session = sessions.open_session(sides.request_of(side, asked))
+    print(f"{side.wanted.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
+    session = open_session(side.request(asked))
     with session.layout.lock():
-        sessions.build_kernel(session)
-        results = sessions.run_suites(session)
+        build_kernel(session)
+        results = run_suites(session)
     if results.interrupted:
         raise KeyboardInterrupt
-    print(f"{side.asked}: measured ({time.monotonic() - started:.1f} s)", flush=True)
+    print(f"{side.wanted.asked}: measured ({time.monotonic() - started:.1f} s)", flush=True)
     return columns(side, results)
 
 
 def columns(side: Side, results: Results) -> list[Column]:
-    """What the workload printed. Raises SwapKunitError when it did not come to its end."""
+    """The columns that the workload's output makes. Raises SwapKunitError if it failed."""
     lines = [line for suite in results.suites for case in suite.cases for line in case.lines]
     if not all(case.passed() for suite in results.suites for case in suite.cases):
         print("\n".join(lines[-20:]))
-        raise SwapKunitError(f"cannot measure {side.asked}: the benchmark failed as shown above; its console is in "
-                             f"{side.out / 'logs'}")
-    name = "+".join([f"{side.kernel.version}", *side.policies])
+        raise SwapKunitError(f"cannot measure {side.wanted.asked}: the benchmark failed as shown above; its console is "
+                             f"in {side.out / 'logs'}")
+    name = "+".join([side.kernel.version, *side.wanted.policies])
     found = {flag: Column(name, side.kernel.version, flag) for flag in (False, True)}
     for line in lines:
         count, total = LINE.search(line), TOTALS.search(line)
@@ -103,42 +94,42 @@ def columns(side: Side, results: Results) -> list[Column]:
         elif total:
             column = found[total[1].endswith(DISCARD)]
             column.totals[total[1].removesuffix(DISCARD)] = (
-                f"{total[4]} compilers, {int(total[3]) / int(total[2]):.1%} of the slots in use at most"
-                + (f", not one left {total[5]} times" if int(total[5]) else ""))
+                f"{total[4]} compilers, at most {int(total[3]) / int(total[2]):.1%} of the slots in use"
+                + (f", none left {total[5]} times" if int(total[5]) else ""))
     if not found[False].counts:
-        raise SwapKunitError(f"cannot measure {side.asked}: its swap code has no lists of clusters by order, or swaps "
-                             "no large folios; take a newer kernel")
+        raise SwapKunitError(f"cannot measure {side.wanted.asked}: its swap code has no cluster lists by order, or does "
+                             "not swap large folios; use a newer kernel")
     return [column for column in (found[True], found[False]) if column.counts]
 
 
-# -- telling -----------------------------------------------------------------
+# -- tables ------------------------------------------------------------------
 
 
 def size(order: int) -> str:
-    """Of a folio."""
+    """The size of a folio: "64 kB"."""
     kilobytes = 4 << order
     return f"{kilobytes} kB" if kilobytes < 1024 else f"{kilobytes >> 10} MB"
 
 
 def rate(counts: tuple[int, int]) -> float:
-    """Fallbacks in attempts."""
+    """The share of attempts that fell back; 0 without attempts."""
     return counts[1] / sum(counts) if sum(counts) else 0.0
 
 
 def factor(before: tuple[int, int], after: tuple[int, int]) -> str:
-    """How many times the fallbacks; both where there are none left."""
+    """fallbacks before / after, such as "2.5"; "7:0" if none is left, "-" if there were none."""
     if not after[1]:
         return f"{before[1]}:0" if before[1] else "-"
     return f"{before[1] / after[1]:.1f}"
 
 
 def table(measured: list[Column], head: str) -> str:
-    """The columns side by side; the last against each other one, and what was published."""
+    """The columns side by side, each compared with the last, and the published figures."""
     last, others = measured[-1], measured[:-1]
     wide = [max(9, len(column.title)) for column in others]
     titles = "".join(f"  {column.title:^24}" for column in measured)
     against = "".join(f"  {column.title:>{width}}" for column, width in zip(others, wide))
-    lines = [head, "", f"{'':8}{titles}  times the fallbacks of {last.title}",
+    lines = [head, "", f"{'':8}{titles}  fallbacks / those of {last.title}",
              f"{'':8}" + f"  {'swpout':>8} {'fallback':>8} {'':6}" * len(measured) + against + "  published"]
     for workload in dict.fromkeys(name for name, _ in last.counts):
         lines += ["", f"{workload}: {totals(measured, workload)}"]
@@ -153,7 +144,7 @@ def table(measured: list[Column], head: str) -> str:
 
 
 def totals(measured: list[Column], workload: str) -> str:
-    """How the columns' areas were used: once, where it is the same."""
+    """How full the areas were; once if it is the same for all columns."""
     said = {column.title: column.totals.get(workload, "") for column in measured}
     if len(set(said.values())) == 1:
         return next(iter(said.values()))
@@ -161,7 +152,7 @@ def totals(measured: list[Column], workload: str) -> str:
 
 
 def as_csv(measured: list[Column]) -> str:
-    """One line a number pair."""
+    """A line for each column, workload and order."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["kernel", "discard", "workload", "order", "size_kb", "swpout", "swpout_fallback"])
@@ -172,13 +163,18 @@ def as_csv(measured: list[Column]) -> str:
 
 
 def bench(kernels: list[str], request: Request, steps: int, seed: int) -> list[Path]:
-    """Measure every kernel, print the table and keep it; returns the files. request: how each is built and run."""
+    """Measure every kernel, print the table, and write table and figures; returns their paths.
+
+    request: how to build and run each.
+    """
     deps.require(deps.BUILD)
     top = request.out.absolute() if request.out else layout.default_top()
     words = [f"{SUITE}.steps={steps}", f"{SUITE}.seed={seed}"]
     asked = replace(request, config=CONFIG, filters=[SUITE], kernel_args=[*words, *request.kernel_args])
-    measured = [column for side in find(kernels, top) for column in measure(side, asked)]
-    head = f"Large folios that found no slots of their own: {steps} steps of a build, seed {seed}"
+    wanted = [sides.parse_side("kernel", text) for text in kernels]
+    found = [sides.locate(one, CONFIG, top) for one in wanted]
+    measured = [column for side in found for column in measure(side, asked)]
+    head = f"Large folios that found no contiguous slots: {steps} steps of a build, seed {seed}"
     files = {"txt": table(measured, head) + "\n", "csv": as_csv(measured)}
     for kind, text in files.items():
         (top / f"{NAME}.{kind}").write_text(text)

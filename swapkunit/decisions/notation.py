@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The notation of decisions.txt, read back; kunit/fixture/decisions.h says what it means.
+"""Parse the notation of decisions.txt, which kunit/fixture/decisions.h explains.
 
     log = parse_log(text)               # {"suite.case[parameter]": Scenario}
     log[name].decisions[0].letter       # "A"
-    log[name].rule_at(0)                # the rule in force where the first was taken
+    log[name].rule_at(0)                # the rule in force at the first decision
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALLOCATION, READAHEAD, IO = KINDS = ("allocation", "readahead", "I/O")
 KIND_OF = {"A": ALLOCATION, "F": ALLOCATION, "R": READAHEAD, "L": READAHEAD, "W": IO, "S": IO, "D": IO}
 MEANING = {"A": "allocated", "F": "freed", "R": "read", "W": "written", "D": "discarded",
            "S": "stored in zswap", "L": "loaded from zswap"}
-CLUSTER = 256       # slots, where no note of the area says it
+CLUSTER = 256       # slots, unless a note of the area gives another size
 FIRST_AREA = "a"
 
 LINE = re.compile(r"([^\s.]+\.[^\s.\[]+(?:\[.*?\])?) (.*)")
@@ -31,7 +31,7 @@ LISTS = re.compile(r"([a-z]) ((?:[a-z]+(?:\^\d+)?:[\d,]+ ?)*)")
 
 @dataclass(frozen=True)
 class Decision:
-    """A letter and a run of slots. count is None for a run to the end of its cluster."""
+    """A letter and a run of slots; count is None for a run to the end of its cluster."""
 
     letter: str
     cluster: int
@@ -48,11 +48,11 @@ class Decision:
         return KIND_OF[self.letter]
 
     def slots(self, cluster: int = CLUSTER) -> int:
-        """How many slots, in clusters of so many."""
+        """The number of slots; cluster: slots of a cluster."""
         return cluster - self.slot if self.count is None else self.count
 
     def text(self, areas: bool = False) -> str:
-        """In the notation, with its area on request."""
+        """The decision in the notation; areas: start it with its area."""
         if self.order:
             times = (self.count or 0) >> self.order
             run = f"{self.slot}^{self.order}" + (f"x{times}" if times > 1 else "")
@@ -66,7 +66,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault, or another reader, wants this slot; whether it is read is a decision of its own."""
+    """A fault, or another reader, needs this slot; a read that follows is a decision of its own."""
 
     area: str
     cluster: int
@@ -75,14 +75,14 @@ class Fault:
 
 @dataclass(frozen=True)
 class Rule:
-    """What the case shows from here on."""
+    """The rule that the decisions from here on show."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Area:
-    """An area is switched on: so many whole clusters of so many slots, and a tail."""
+    """Swapon of an area: whole clusters of size slots, and tail slots after them; bad: (cluster, slot)."""
 
     name: str
     clusters: int
@@ -93,7 +93,7 @@ class Area:
 
 @dataclass(frozen=True)
 class Lists:
-    """Where an area's clusters are at this point: "nonfull" or "nonfull^4" -> clusters."""
+    """The cluster lists of an area at this point: "nonfull" or "nonfull^4" -> clusters."""
 
     area: str
     lists: dict[str, list[int]]
@@ -108,7 +108,7 @@ Item = Decision | Fault | Rule | Area | Lists
 
 @dataclass
 class Scenario:
-    """All that was logged for one case, or one parameter of it, in order."""
+    """The log of one case, or of one parameter of it, in order."""
 
     name: str
     items: list[Item] = field(default_factory=list)
@@ -125,20 +125,20 @@ class Scenario:
 
     @property
     def areas(self) -> bool:
-        """Whether another area than the first is in it: then each decision tells its own."""
+        """Whether it uses another area than the first: then each decision names its area."""
         return any(decision.area != FIRST_AREA for decision in self.decisions)
 
     def words(self, areas: bool = False) -> list[str]:
-        """Its decisions in the notation, with their areas where there are several, or on request."""
+        """Its decisions in the notation, with their areas if it has several, or if areas is set."""
         return [decision.text(areas or self.areas) for decision in self.decisions]
 
     def position(self, index: int) -> int:
-        """Where in items decision number index is; the end of items when there are fewer."""
+        """The position in items of decision number index; the end if there are fewer."""
         places = (place for place, item in enumerate(self.items) if isinstance(item, Decision))
         return next((place for number, place in enumerate(places) if number == index), len(self.items))
 
     def rule_at(self, index: int) -> str:
-        """The rule in force at decision number index, or the next one; "" where none is named."""
+        """The rule in force at decision number index, else the next one; "" if the log names none."""
         place = self.position(index)
         before = [item.name for item in self.items[:place] if isinstance(item, Rule)]
         after = [item.name for item in self.items[place:] if isinstance(item, Rule)]
@@ -146,18 +146,18 @@ class Scenario:
 
 
 def parse_log(text: str) -> dict[str, Scenario]:
-    """decisions.txt by scenario, in its order. Raises ValueError naming what cannot be read."""
+    """decisions.txt by scenario, in order. Raises ValueError naming the line or word that is wrong."""
     texts: dict[str, list[str]] = {}
     for line in text.splitlines():
         found = LINE.fullmatch(line)
         if not found:
-            raise ValueError(f"'{line[:80]}' is no line of decisions")
+            raise ValueError(f"'{line[:80]}' is not a line of decisions.txt")
         texts.setdefault(found[1], []).append(found[2])
     return {name: Scenario(name, parse(" ".join(pieces))) for name, pieces in texts.items()}
 
 
 def parse(text: str) -> list[Item]:
-    """The items of one scenario's text. Raises ValueError naming the word that cannot be read."""
+    """The items of one scenario's text. Raises ValueError naming the word that is wrong."""
     items: list[Item] = []
     for token in TOKEN.finditer(text):
         if token["rule"] is not None:
@@ -176,7 +176,7 @@ def parse_word(word: str) -> Decision | Fault:
         return Fault(fault[1] or FIRST_AREA, int(fault[2]), int(fault[3]))
     found = WORD.fullmatch(word)
     if not found:
-        raise ValueError(f"'{word}' is no decision")
+        raise ValueError(f"'{word}' is not a decision")
     order = int(found["order"] or 0)
     count: int | None = int(found["count"] or 1)
     if order:
@@ -189,13 +189,13 @@ def parse_word(word: str) -> Decision | Fault:
 
 
 def parse_note(note: str) -> Area | Lists:
-    """What stands in braces: an area, or its lists. Raises ValueError."""
+    """The text in braces: an area, or its lists. Raises ValueError."""
     found = AREA.fullmatch(note)
     if found:
-        bad = tuple(tuple(map(int, slot.split(":"))) for slot in (found[5] or "").split(",") if slot)
+        bad = tuple((int(cluster), int(slot)) for cluster, slot in re.findall(r"(-?\d+):(\d+)", found[5] or ""))
         return Area(found[1], int(found[2]), int(found[3]), int(found[4] or 0), bad)
     found = LISTS.fullmatch(note)
     if not found:
-        raise ValueError(f"'{{{note}}}' is no note")
+        raise ValueError(f"'{{{note}}}' is not a note")
     words = [word.split(":") for word in found[2].split()]
     return Lists(found[1], {name: [int(number) for number in clusters.split(",")] for name, clusters in words})

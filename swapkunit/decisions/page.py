@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The difference of two runs as one HTML page that needs nothing but itself."""
+"""The difference between two runs as an HTML page."""
 from __future__ import annotations
 
 from collections import Counter
@@ -17,7 +17,7 @@ LEADING, TRAILING = 12, 60      # decisions shown before the first difference, a
 
 @dataclass
 class Section:
-    """One scenario, with all parameters that decide just so."""
+    """One scenario, with all parameters whose decisions are the same as its own."""
 
     name: str
     parameters: list[str]
@@ -25,14 +25,14 @@ class Section:
 
     @property
     def lines(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """(side, [(word, how it is shown)]) for A and B."""
+        """(side, [(word, CSS class)]) for A and B."""
         a, b = self.moved.words
         tail = alike_at_end(a[self.moved.first:], b[self.moved.first:])
         return [(side, marked(words, self.moved.first, tail)) for side, words in zip(SIDES, (a, b))]
 
     @property
     def drawings(self) -> list[tuple[str, str]]:
-        """(title, SVG); the one that shows the first difference first."""
+        """(title, SVG)."""
         found = []
         if ALLOCATION in self.moved.kinds:
             found.append(("slots", slot_map.draw(self.moved)))
@@ -42,27 +42,27 @@ class Section:
 
 
 def alike_at_end(a: list[str], b: list[str]) -> int:
-    """How many words a and b end with alike."""
+    """The number of words at the end of a and b that are the same."""
     pairs = zip(reversed(a), reversed(b))
     return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(a), len(b)))
 
 
 def marked(words: list[str], first: int, tail: int) -> list[tuple[str, str]]:
-    """Each word with its class: alike, first or other; long stretches are left out, and say so."""
+    """Each word with its CSS class: alike, first or other; long stretches are left out, with a note."""
     shown = [(word, "first" if number == first else "other" if first < number < len(words) - tail else "alike")
              for number, word in enumerate(words)]
     if first == len(words):
         shown.append(("(nothing more)", "first"))
     before, after = shown[:first], shown[first:]
     if len(before) > LEADING:
-        before = [(f"… {len(before) - LEADING} alike …", "left-out"), *before[-LEADING:]]
+        before = [(f"… {len(before) - LEADING} alike …", "muted"), *before[-LEADING:]]
     if len(after) > TRAILING:
-        after = [*after[:TRAILING], (f"… {len(after) - TRAILING} more", "left-out")]
+        after = [*after[:TRAILING], (f"… {len(after) - TRAILING} more", "muted")]
     return before + after
 
 
 def sections(difference: Difference) -> dict[str, list[Section]]:
-    """By suite; scenarios whose decisions are the same word for word are one."""
+    """By suite; parameters of a case whose decisions and rules are the same share a section."""
     found: dict[tuple[object, ...], Section] = {}
     for one in difference.moved:
         case, _, parameter = one.name.partition("[")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two kernels side by side: build and run both, and write down which decisions differ.
+"""Build and run two kernels, and write down which decisions differ.
 
-A side is a directory, or a version to fetch, and policies behind it: 7.3+free-first.
-Each is built and run where `run` does it; what differs is put beside them, in
-decisions/A--B.
+A side is a directory or a version to fetch, followed by policies: 7.3+free-first. Each is built and run in the
+output directory that `run` uses; the difference goes to decisions/A--B beside them.
 """
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ import json
 import os
 import re
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import diff, page, text
@@ -20,8 +19,7 @@ from ..base import layout
 from ..base.errors import Interrupted, SwapKunitError
 from ..base.kernel import Kernel, examine
 from ..build import patches
-from ..run import session as sessions
-from ..run.session import Request
+from ..run.session import Request, build_kernel, make_report, open_session, run_suites
 from ..source import kernels
 
 NAME = "decisions-diff"
@@ -29,111 +27,115 @@ NAME = "decisions-diff"
 VERSION = re.compile(r"(\d[^+/]*(?:\+\d[^+/]*)*)((?:\+[a-z][\w-]*)*)")
 
 
-@dataclass
-class Side:
-    """One of the two: as it was asked for, and what was found for it."""
+@dataclass(frozen=True)
+class Wanted:
+    """A side as asked for, taken apart: a tree, or else a version, and policies."""
 
     letter: str
     asked: str
     tree: Path | None
     version: str | None
-    policies: list[str] = field(default_factory=list)
-    kernel: Kernel | None = None
-    out: Path | None = None
+    policies: list[str]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A side whose kernel was found; out: its output directory."""
+
+    wanted: Wanted
+    kernel: Kernel
+    out: Path
 
     @property
-    def identity(self) -> tuple:
-        """Equal for two sides that are one."""
-        return os.path.realpath(self.kernel.path), tuple(self.policies)
+    def identity(self) -> tuple[str, tuple[str, ...]]:
+        """Equal for two sides that build the same code."""
+        return os.path.realpath(self.kernel.path), tuple(self.wanted.policies)
 
     @property
     def name(self) -> str:
-        """For people: what was asked for, with the version it came to."""
-        return f"{self.asked} (Linux {self.kernel.version})"
+        """For people: what was asked for, and its version."""
+        return f"{self.wanted.asked} (Linux {self.kernel.version})"
+
+    def request(self, asked: Request) -> Request:
+        """How to build and run this side, otherwise as asked. A fetched kernel is named exactly: no mirror is asked again."""
+        given = self.kernel.given
+        return replace(asked, ksrc=self.kernel.path if given else None,
+                       kernel=None if given else kernels.exact_version(self.kernel),
+                       policies=self.wanted.policies, out=self.out, quiet=True)
 
 
-def locate(side: Side, config: list[str], top: Path) -> None:
-    """Find or fetch a side's kernel, and give it its output directory. Raises SwapKunitError."""
-    side.kernel = examine(side.tree) if side.tree else kernels.provide(side.version)
-    side.out = layout.default_out(side.kernel, config, side.policies, top)
-
-
-def request_of(side: Side, asked: Request) -> Request:
-    """A located side's run, for the rest as asked; a fetched kernel is named exactly, so that no mirror is asked again."""
-    given = side.kernel.given
-    return replace(asked, ksrc=side.kernel.path if given else None, kernel=None if given else kernels.exact_version(side.kernel),
-                   policies=side.policies, out=side.out, quiet=True)
-
-
-def parse_side(letter: str, asked: str) -> Side:
+def parse_side(letter: str, asked: str) -> Wanted:
     """DIR[+POLICY...] or VERSION[+POLICY...]. Raises SwapKunitError.
 
     A + may be part of a directory's name, and of a Debian version.
     """
+    if not asked.strip("+"):
+        raise SwapKunitError(f"cannot tell which kernel {letter}='{asked}' is; give a tree or a version, such as "
+                             "~/linux, 7.3 or 7.3+free-first")
     version = VERSION.fullmatch(asked)
     if version:
-        side = Side(letter, asked, None, version[1], version[2].split("+")[1:])
+        wanted = Wanted(letter, asked, None, version[1], version[2].split("+")[1:])
     else:
         parts = asked.split("+")
         splits = [("+".join(parts[:end]), parts[end:]) for end in range(len(parts), 0, -1)]
         base, names = next((split for split in splits if Path(split[0]).expanduser().is_dir()), splits[-1])
-        side = Side(letter, asked, Path(base).expanduser(), None, names)
-    if not asked.strip("+"):
-        raise SwapKunitError(f"cannot tell which kernel {letter}='{asked}' is; give a tree or a version, such as "
-                             "~/linux, 7.3 or 7.3+free-first")
-    for name in side.policies:
+        wanted = Wanted(letter, asked, Path(base).expanduser(), None, names)
+    for name in wanted.policies:
         patches.steps_of(name, layout.POLICIES)
-    return side
+    return wanted
 
 
-def find(sides: list[Side], config: list[str], top: Path) -> None:
-    """Find or fetch the kernels, and give each side an output directory of its own."""
-    for side in sides:
-        locate(side, config, top)
-    first, second = sides
+def locate(wanted: Wanted, config: list[str], top: Path) -> Side:
+    """Find or fetch a side's kernel; its output directory is below top. Raises SwapKunitError."""
+    kernel = examine(wanted.tree) if wanted.tree else kernels.provide(wanted.version)
+    return Side(wanted, kernel, layout.default_out(kernel, config, wanted.policies, top))
+
+
+def locate_both(both: list[Wanted], config: list[str], top: Path) -> list[Side]:
+    """Both sides; two different kernels of one series get different output directories."""
+    first, second = (locate(wanted, config, top) for wanted in both)
     if first.out == second.out and first.identity != second.identity:
-        second.out = second.out.parent.with_name(kernels.exact_version(second.kernel)) / second.out.name
+        series = second.out.parent.with_name(kernels.exact_version(second.kernel))
+        second = replace(second, out=series / second.out.name)
+    return [first, second]
 
 
 def record(side: Side, asked: Request) -> Recorded:
     """Build and run one side."""
     started = time.monotonic()
-    print(f"{side.letter}  {side.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
-    session = sessions.open_session(request_of(side, asked))
+    letter = side.wanted.letter
+    print(f"{letter}  {side.wanted.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
+    session = open_session(side.request(asked))
     with session.layout.lock():
-        sessions.build_kernel(session)
-        results = sessions.run_suites(session)
-        report = sessions.make_report(session, results)
+        build_kernel(session)
+        results = run_suites(session)
+        report = make_report(session, results)
         if results.interrupted:
             raise KeyboardInterrupt
-        print(f"{side.letter}  {report.closing_line()} ({time.monotonic() - started:.1f} s)", flush=True)
+        print(f"{letter}  {report.closing_line()} ({time.monotonic() - started:.1f} s)", flush=True)
         return diff.load(session.layout.out, side.name)
 
 
 def record_both(sides: list[Side], asked: Request) -> list[Recorded]:
-    """Run both; one that is the other is run once. Errors name the side."""
-    recorded: dict[tuple, Recorded] = {}
+    """Run both sides, or one if they are the same. Errors name the side."""
+    recorded: dict[tuple[str, tuple[str, ...]], Recorded] = {}
     for side in sides:
+        wanted = side.wanted
         if side.identity in recorded:
-            print(f"{side.letter}  {side.asked}: the same tree as {sides[0].asked}, which is run once")
+            print(f"{wanted.letter}  {wanted.asked}: the same tree as {sides[0].wanted.asked}, not run again")
             continue
         try:
             recorded[side.identity] = record(side, asked)
         except Interrupted:
             raise
         except SwapKunitError as error:
-            raise type(error)(f"cannot tell what {side.letter}={side.asked} decides: {error}") from error
+            raise type(error)(f"cannot tell what {wanted.letter}={wanted.asked} decides: {error}") from error
     return [recorded[side.identity] for side in sides]
 
 
-def place(sides: list[Side], top: Path) -> Path:
-    """Where the difference goes: named for both output directories."""
-    names = ["-".join(side.out.relative_to(top).parts) for side in sides]
-    return top / "decisions" / "--".join(names)
-
-
-def write(difference: Difference, where: Path) -> list[Path]:
-    """The text, the JSON and the page; returns them."""
+def write(difference: Difference, sides: list[Side], top: Path) -> list[Path]:
+    """Write the text, the JSON and the page below top; returns their paths."""
+    where = top / "decisions" / "--".join("-".join(side.out.relative_to(top).parts) for side in sides)
     where.mkdir(parents=True, exist_ok=True)
     head = [f"{side}  {run.name}" for side, run in zip(SIDES, (difference.a, difference.b))]
     texts = {"txt": "\n".join([*head, "", text.render(difference)]) + "\n",

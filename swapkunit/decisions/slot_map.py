@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Clusters drawn as strips of slots: before the first difference, and what either side then did.
+"""Draw clusters as strips of slots: before the first difference, and what each side did from there on.
 
-A log is replayed for it, so a slot that a case took without logging it looks free.
+The drawing replays the log, so a slot that was allocated without an entry in the log looks free.
 """
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from . import svg
 from .diff import SIDES, Moved
 from .notation import CLUSTER, Area, Decision, Lists, Scenario
 
-WIDTH, LEFT, ROW, STRIP = 512, 132, 22, 11      # pixels: of a strip, of its label, from row to row
-ROWS = 10               # clusters drawn of an area
-ROOM = 13               # pixels that a number needs
+WIDTH, LEFT, ROW, STRIP = 512, 132, 22, 11      # pixels: width of a strip and of its label, height of a row and a strip
+ROWS = 10               # clusters drawn for each area
+ROOM = 13               # width of a number, in pixels
 
 
 @dataclass
 class State:
-    """An area at one moment; slots are counted through, from the first of cluster 0."""
+    """An area at one moment; slots are numbered from the first of cluster 0."""
 
     area: Area
     used: set[int] = field(default_factory=set)
     lists: Lists | None = None
-    since: set[int] = field(default_factory=set)    # clusters that changed since the lists were noted
+    since: set[int] = field(default_factory=set)    # clusters that changed after the lists were logged
 
     def list_of(self, cluster: int) -> str:
-        """The list a cluster is on, as far as it is known; "" otherwise."""
+        """The list a cluster is on, "" if it is not known."""
         return "" if self.lists is None or cluster in self.since else self.lists.of(cluster)
 
     def positions(self, decision: Decision) -> range:
@@ -37,7 +37,7 @@ class State:
 
 @dataclass(frozen=True)
 class Taken:
-    """The number-th run of slots allocated; neighbours in ascending order are one."""
+    """The number-th run of slots allocated: consecutive allocations of ascending slots form one run."""
 
     number: int
     area: str
@@ -46,7 +46,7 @@ class Taken:
 
 
 def replay(scenario: Scenario, place: int) -> dict[str, State]:
-    """Every area as the first place items leave it."""
+    """The state of every area after the first place items of the log."""
     states: dict[str, State] = {}
     for item in scenario.items[:place]:
         if isinstance(item, Area):
@@ -63,16 +63,16 @@ def replay(scenario: Scenario, place: int) -> dict[str, State]:
 
 
 def state_of(states: dict[str, State], name: str) -> State:
-    """An area's state; its size is not known where no note tells of it."""
+    """The state of an area, created without clusters if no note has described it."""
     return states.setdefault(name, State(Area(name, 0, CLUSTER)))
 
 
 def taken_after(scenario: Scenario, first: int, states: dict[str, State]) -> list[Taken]:
-    """What was allocated from decision number first on, in its order."""
+    """The runs allocated from decision number first on, in order."""
     runs: list[Taken] = []
     for decision in scenario.decisions[first:]:
         if decision.letter == "F" and runs and runs[-1].number:
-            runs.append(Taken(0, "", 0, 0))     # what comes after a free is a run of its own
+            runs.append(Taken(0, "", 0, 0))     # a free ends the run
         if decision.letter != "A":
             continue
         where = state_of(states, decision.area).positions(decision)
@@ -99,7 +99,7 @@ def draw(moved: Moved) -> str:
 
 def clusters_to_draw(before: dict[str, State], after: list[dict[str, State]],
                      taken: list[list[Taken]]) -> list[tuple[Area, int]]:
-    """The clusters of every area that anything happens in, and others while there is room."""
+    """For every area, the clusters that are used, and others up to ROWS."""
     areas = {name: state.area for states in (*after, before) for name, state in states.items()}
     rows = []
     for name, area in sorted(areas.items()):
@@ -115,7 +115,7 @@ def clusters_to_draw(before: dict[str, State], after: list[dict[str, State]],
 
 def panel(picture: svg.Picture, title: str, clusters: list[tuple[Area, int]], before: dict[str, State],
           states: dict[str, State], taken: list[Taken]) -> None:
-    """One moment: a strip per cluster, the runs taken numbered."""
+    """One moment: a strip for each cluster, with the runs in taken numbered."""
     picture.label(0, 14, title, "title")
     picture.down(24)
     several = len({area.name for area, _ in clusters}) > 1
@@ -131,7 +131,7 @@ def panel(picture: svg.Picture, title: str, clusters: list[tuple[Area, int]], be
 
 
 def strip(picture: svg.Picture, area: Area, cluster: int, before: set[int], now: set[int]) -> None:
-    """The slots of one cluster: free, in use, freed since, bad."""
+    """The slots of one cluster: free, in use, freed, bad."""
     start, scale = cluster * area.size, WIDTH / area.size
     size = area.tail if cluster == area.clusters and area.tail else area.size
     picture.rect(LEFT, 4, size * scale, STRIP, "free")
@@ -144,7 +144,7 @@ def strip(picture: svg.Picture, area: Area, cluster: int, before: set[int], now:
 
 
 def number_runs(picture: svg.Picture, area: Area, cluster: int, taken: list[Taken], total: int) -> None:
-    """The runs taken in a cluster, paler the later they came, with their numbers where they fit."""
+    """Draw the runs of a cluster, later ones paler, with their numbers if there is room; total: runs of all clusters."""
     start, scale = cluster * area.size, WIDTH / area.size
     free_from = 0.0
     for run in sorted(taken, key=lambda run: run.start):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A difference of two runs' decisions, as a terminal shows it."""
+"""The difference between two runs as plain text."""
 from __future__ import annotations
 
 from collections import Counter
@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from .diff import SIDES, Difference, Moved
 from .notation import KINDS
+from ..base.text import plural
 
-BEFORE, AFTER = 44, 60      # columns shown of what is alike, and of what is not
-CASES = 12                  # of those named in one paragraph
+BEFORE, AFTER = 44, 60      # columns of decisions shown before the first difference, and from it on
+CASES = 12                  # cases named in one paragraph
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One scenario as printed; scenarios that look alike but for their parameter are printed once."""
+    """One scenario as printed; parameters that print alike share one."""
 
     case: str
     kind: str
@@ -26,16 +27,13 @@ class Shown:
 
 def render(difference: Difference) -> str:
     """The whole text; its last line is the summary."""
-    lines = moved_lines(difference)
-    lines += alone_lines(difference)
-    lines += trouble_lines(difference)
-    lines += lists_lines(difference)
+    lines = [*moved_lines(difference), *alone_lines(difference), *failed_lines(difference), *lists_lines(difference)]
     return "\n".join([*lines, *([""] if lines else []), summary(difference)])
 
 
 def summary(difference: Difference) -> str:
     """713 scenarios, 41 differ: allocation 38, readahead 3, I/O 0"""
-    text = f"{difference.compared} scenario{'s' * (difference.compared != 1)}, "
+    text = f"{plural(difference.compared, 'scenario')}, "
     if difference.moved:
         text += f"{len(difference.moved)} differ: " + ", ".join(f"{kind} {difference.count(kind)}" for kind in KINDS)
     else:
@@ -43,26 +41,27 @@ def summary(difference: Difference) -> str:
     for side in SIDES:
         number = sum(one.side == side for one in difference.alone)
         text += f"; {number} more in {side} only" if number else ""
-    hidden = sum(one.broken for one in difference.trouble)
-    text += f"; {hidden} crashed or hung and tell nothing" if hidden else ""
-    uneven = sum(not one.broken and one.counts for one in difference.trouble)
+    broken = sum(one.broken for one in difference.failed)
+    text += f"; {broken} crashed or hung and cannot be compared" if broken else ""
+    uneven = sum(not one.broken and one.counts for one in difference.failed)
     return text + (f"; {uneven} failed on one side only" if uneven else "")
 
 
 def moved_lines(difference: Difference) -> list[str]:
-    """The scenarios that decide otherwise, by suite."""
+    """The scenarios whose decisions differ, by suite."""
     groups: dict[Shown, list[str]] = {}
     for one in difference.moved:
         groups.setdefault(shown(one), []).append(one.name.partition("[")[2][:-1])
-    lines, suite = [], ""
-    for one, parameters in groups.items():
-        if one.case.split(".")[0] != suite:
-            suite = one.case.split(".")[0]
+    lines: list[str] = []
+    last = ""
+    for printed, parameters in groups.items():
+        suite, _, case = printed.case.partition(".")
+        if suite != last:
             lines += [""] * bool(lines) + [suite]
-        lines.append(f"  {one.case.partition('.')[2]}{listed(parameters)}: {one.kind}")
-        lines += rule_lines(one.rules)
-        lines += [f"    A  {one.alike}{one.a}", f"    B  {one.alike}{one.b}",
-                  " " * (7 + len(one.alike)) + "^ first difference"]
+            last = suite
+        lines += [f"  {case}{listed(parameters)}: {printed.kind}", *rule_lines(printed.rules),
+                  f"    A  {printed.alike}{printed.a}", f"    B  {printed.alike}{printed.b}",
+                  " " * (7 + len(printed.alike)) + "^ first difference"]
     return lines
 
 
@@ -74,21 +73,21 @@ def listed(parameters: list[str]) -> str:
 
 
 def rule_lines(rules: tuple[str, str]) -> list[str]:
-    """The rule by its name; both where the sides follow different ones."""
+    """The rule in force; those of both sides if they differ."""
     if rules[0] == rules[1]:
         return [f"    rule: {rules[0]}"] if rules[0] else []
     return [f"    rule of {side}: {rule}" for side, rule in zip(SIDES, rules) if rule]
 
 
 def shown(one: Moved) -> Shown:
-    """A scenario's two lines, cut to what surrounds the first difference."""
+    """What is printed of a scenario: its decisions around the first difference."""
     a, b = one.words
     return Shown(one.a.case, one.kind, one.rules, context(a[:one.first]),
                  *(cut(words[one.first:]) for words in (a, b)))
 
 
 def context(words: list[str]) -> str:
-    """The last of words that fit, with a blank at their end."""
+    """The last words that fit in BEFORE columns, with a trailing space."""
     text = " ".join([*words, ""])
     if len(text) <= BEFORE:
         return text
@@ -96,7 +95,7 @@ def context(words: list[str]) -> str:
 
 
 def cut(words: list[str]) -> str:
-    """The first of words that fit."""
+    """The first words that fit in AFTER columns."""
     text = " ".join(words) or "(nothing more)"
     if len(text) <= AFTER:
         return text
@@ -105,45 +104,43 @@ def cut(words: list[str]) -> str:
 
 
 def alone_lines(difference: Difference) -> list[str]:
-    """Scenarios of one side, by the reason why the other has none."""
+    """Scenarios of one side only, by the reason why the other has none."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for one in difference.alone:
         reasons.setdefault((one.side, one.why), []).append(one.name)
     lines = []
     for (side, why), names in reasons.items():
         other = SIDES[side == "A"]
-        lines += ["", f"only in {side}: {len(names)} scenario{'s' * (len(names) > 1)}; {other}: {why}",
-                  *named(names)]
+        lines += ["", f"only in {side}: {plural(len(names), 'scenario')}; {other}: {why}", *named(names)]
     return lines
 
 
 def named(names: list[str]) -> list[str]:
-    """Cases with the number of their parameters."""
+    """Cases, each with the number of its scenarios."""
     cases = Counter(name.partition("[")[0] for name in names)
     texts = [case + (f" ({number})" if number > 1 else "") for case, number in cases.items()]
-    more = [f"    and {len(texts) - CASES} cases more"] if len(texts) > CASES else []
+    more = [f"    and {len(texts) - CASES} more cases"] if len(texts) > CASES else []
     return [f"    {case}" for case in texts[:CASES]] + more
 
 
-def trouble_lines(difference: Difference) -> list[str]:
-    """What failed, crashed or hung; a case once for all parameters that say the same."""
-    groups: dict[tuple, list[str]] = {}
-    for one in difference.trouble:
+def failed_lines(difference: Difference) -> list[str]:
+    """Cases that failed, crashed or hung; parameters with the same messages share a paragraph."""
+    groups: dict[tuple[str, bool, bool, tuple[str, ...]], list[str]] = {}
+    for one in difference.failed:
         case, _, parameter = one.name.partition("[")
-        said = tuple(one.texts.get(side, "good")[:150] for side in SIDES)
-        groups.setdefault((case, one.broken, one.known, said), []).append(parameter[:-1])
+        texts = tuple(one.texts.get(side, "good")[:150] for side in SIDES)
+        groups.setdefault((case, one.broken, one.known, texts), []).append(parameter[:-1])
     lines = []
-    for (case, broken, known, said), parameters in groups.items():
+    for (case, broken, known, texts), parameters in groups.items():
         lines += ["", f"{'cannot be compared' if broken else 'failed'}: {case}{listed(parameters)}"
                   + " (a known bug)" * known]
-        lines += [f"    {side}: {text}" for side, text in zip(SIDES, said)]
+        lines += [f"    {side}: {text}" for side, text in zip(SIDES, texts)]
     return lines
 
 
 def lists_lines(difference: Difference) -> list[str]:
-    """Scenarios that decide alike and leave the clusters on other lists."""
+    """Scenarios with the same decisions whose clusters end up on other lists."""
     if not difference.lists_only:
         return []
-    number = len(difference.lists_only)
-    return ["", f"decide alike, but leave clusters on other lists: {number} scenario{'s' * (number > 1)}",
-            *named(difference.lists_only)]
+    return ["", "same decisions, but clusters end up on other lists: "
+            + plural(len(difference.lists_only), "scenario"), *named(difference.lists_only)]

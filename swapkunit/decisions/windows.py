@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Readahead windows and other I/O drawn against the faults, from top to bottom as they came."""
+"""Draw readahead windows and other I/O beside the faults, in order from top to bottom."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from .notation import ALLOCATION, CLUSTER, MEANING, Area, Decision, Fault, Scena
 
 LABEL, PLOT, GAP, ROW, BAR = 118, 300, 24, 18, 11       # pixels
 BEFORE, AFTER = 5, 20       # rows shown before the first difference, and from it on
-TICKS = 8                   # at most, on the axis of slots
+TICKS = 8                   # most labels on the axis
 
 
 @dataclass(frozen=True)
 class Row:
-    """One step: a fault, I/O, or a fault and the read it led to. Slots are counted through."""
+    """One step: a fault, I/O, or a fault with its read. Slots are numbered from the first of cluster 0."""
 
-    number: int         # of the decision; of the next one, for a fault alone
+    number: int         # of the decision, or of the next one if the fault has none
     text: str
     kind: str
     start: int
@@ -26,11 +26,11 @@ class Row:
 
 
 def rows_of(scenario: Scenario, areas: bool) -> list[Row]:
-    """All faults and I/O of a scenario."""
+    """All faults and I/O of a scenario; areas: name the area of each."""
     size = size_of(scenario)
     rows: list[Row] = []
     number = 0
-    waiting: tuple[int, Row, Fault] | None = None       # a fault that has not read yet, and its place
+    waiting: tuple[int, Row, Fault] | None = None       # a fault without a read so far, and its place in rows
     for item in scenario.items:
         if isinstance(item, Fault):
             settle(rows, waiting)
@@ -48,49 +48,49 @@ def rows_of(scenario: Scenario, areas: bool) -> list[Row]:
 
 
 def settle(rows: list[Row], waiting: tuple[int, Row, Fault] | None) -> None:
-    """Put a fault that read nothing where it came."""
+    """Insert the row of a fault that turned out to have no read."""
     if waiting:
         rows.insert(waiting[0], waiting[1])
 
 
 def size_of(scenario: Scenario) -> int:
-    """Slots of a cluster."""
+    """Slots of a cluster, as the scenario's first area has them."""
     return next((item.size for item in scenario.items if isinstance(item, Area)), CLUSTER)
 
 
 def lone_fault(fault: Fault, number: int, size: int) -> Row:
-    """A fault that read nothing: the slot was in the swap cache, say."""
+    """The row of a fault without a read, because the slot was in the swap cache for example."""
     position = fault.cluster * size + fault.slot
     return Row(number, f"fault {fault.cluster}:{fault.slot}, no read", "none", position, position, position)
 
 
 def io_row(decision: Decision, number: int, size: int, areas: bool) -> Row:
-    """A read, a write, a discard."""
+    """The row of a read, a write or a discard."""
     start = decision.cluster * size + decision.slot
     fault = None if decision.target is None else decision.cluster * size + decision.target
     return Row(number, decision.text(areas), decision.letter, start, start + decision.slots(size), fault)
 
 
 def around(rows: list[Row], first: int) -> list[Row]:
-    """The rows near decision number first."""
+    """The rows around decision number first."""
     place = next((place for place, row in enumerate(rows) if row.number >= first), len(rows))
     return rows[max(place - BEFORE, 0):place + AFTER]
 
 
 @dataclass(frozen=True)
 class Scale:
-    """From slots to pixels."""
+    """Converts slots to pixels; low, high: the slots shown; size: of a cluster."""
 
     low: int
     high: int
     size: int
 
     def x(self, left: float, slot: float) -> float:
-        """Where slot starts, in a plot that starts at left."""
+        """The position of slot in a plot that starts at left."""
         return left + (slot - self.low) * PLOT / (self.high - self.low)
 
     def ticks(self) -> list[int]:
-        """Round slots to name on the axis."""
+        """The slots to label on the axis."""
         step = next(step for step in (2 ** power for power in range(40))
                     if (self.high - self.low) / step <= TICKS)
         return [slot for slot in range(self.low - self.low % step, self.high, step) if slot >= self.low]
@@ -101,7 +101,7 @@ class Scale:
 
 
 def draw(moved: Moved) -> str:
-    """The SVG of one scenario, A beside B on one scale; "" where there is no I/O near the difference."""
+    """The SVG of one scenario, A beside B to the same scale; "" if there is no I/O near the difference."""
     areas = moved.a.areas or moved.b.areas
     sides = [around(rows_of(scenario, areas), moved.first) for scenario in (moved.a, moved.b)]
     rows = [row for side in sides for row in side]
@@ -123,14 +123,14 @@ def draw(moved: Moved) -> str:
 
 
 def axis(picture: svg.Picture, scale: Scale, left: float, height: float) -> None:
-    """Lines at round slots, with their names."""
+    """Vertical lines with labels."""
     for slot in scale.ticks():
         picture.line(scale.x(left, slot), 32, height + 6, "grid")
         picture.label(scale.x(left, slot), 28, scale.name(slot), "tick")
 
 
 def draw_row(picture: svg.Picture, scale: Scale, left: float, y: float, row: Row, marked: bool) -> None:
-    """One step: its notation, its bar, and where the fault was."""
+    """One step: its notation, its bar, and a marker at the slot that faulted."""
     if marked:
         picture.rect(left - 4, y - 2, LABEL + PLOT + 8, ROW, "first", "first difference")
     picture.label(left, y + BAR, row.text, "name")

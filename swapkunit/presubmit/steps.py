@@ -233,7 +233,7 @@ def decisions(tested: Tested, before: Tested) -> Step:
     for one in difference.alone:
         details.append(f"only {'before' if one.side == 'A' else 'with'} the patch: {one.name}: {one.why}")
     # The suites step lists them.
-    hidden = sum("B" in one.texts and "A" not in one.texts and one.broken for one in difference.trouble)
+    hidden = sum("B" in one.texts and "A" not in one.texts and one.broken for one in difference.failed)
     if moved:
         # First those with a named rule, which say most.
         first = replace(difference, moved=sorted(difference.moved, key=lambda one: not any(one.rules)))

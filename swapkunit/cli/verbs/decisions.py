@@ -15,15 +15,14 @@ from ..verb import Verb, statuses
 
 
 def decisions(args: argparse.Namespace) -> int:
-    """Run both sides, show and keep what differs; FAILED when something does."""
+    """Run both sides, print and write what differs; FAILED if anything does."""
     both = [sides.parse_side(letter, asked) for letter, asked in zip(SIDES, (args.a, args.b))]
     deps.require({**deps.BUILD, **deps.PAGES})
     top = args.out.absolute() if args.out else layout.default_top()
-    sides.find(both, args.config, top)
-    difference = diff.compare(*sides.record_both(both, request_of(args)))
-    files = sides.write(difference, sides.place(both, top))
+    located = sides.locate_both(both, args.config, top)
+    difference = diff.compare(*sides.record_both(located, request_of(args)))
     print()
-    for what, path in zip(("text", "json", "page"), files):
+    for what, path in zip(("text", "json", "page"), sides.write(difference, located, top)):
         print(f"{what:<5} {relative(path)}")
     print(f"\n{text.render(difference)}", flush=True)
     return GOOD if difference.same else FAILED
