@@ -274,12 +274,8 @@ static void cluster_of_bad_slots_gives_none(struct kunit *test)
 	EXPECT_LISTS(test, area, "free:1 nonfull:0");
 	swap_alloc(test);
 	SWAP_EXPECT_DECISIONS(test, area, "A1:0");
-	if (nonfull_first(test))
-		EXPECT_LISTS(test, area, "frag:1 full:0");
-	else if (swap_has(FRAG_WHEN_TAKEN))
-		EXPECT_LISTS(test, area, "nonfull:0 frag:1");
-	else
-		EXPECT_LISTS(test, area, "nonfull:0,1");
+	EXPECT_LISTS(test, area, nonfull_first(test) ? "frag:1 full:0" :
+		     swap_has(FRAG_WHEN_TAKEN) ? "nonfull:0 frag:1" : "nonfull:0,1");
 }
 
 /* A full area gives no slot, and is available again when a slot is freed. */
@@ -344,10 +340,8 @@ static void freed_slots_are_taken_again(struct kunit *test)
 
 	swap_rule(test, "nonfull clusters in the order they became so, slots in ascending order");
 	KUNIT_EXPECT_EQ(test, swap_alloc_many(test, UINT_MAX, NULL), 4U);
-	if (scans(test))
-		SWAP_EXPECT_DECISIONS(test, area, "A0:0 A0:200 A2:4 A2:9");
-	else
-		SWAP_EXPECT_DECISIONS(test, area, "A2:4 A2:9 A0:0 A0:200");
+	SWAP_EXPECT_DECISIONS(test, area, scans(test) ? "A0:0 A0:200 A2:4 A2:9" :
+							"A2:4 A2:9 A0:0 A0:200");
 }
 
 /*
@@ -382,10 +376,8 @@ static void slots_behind_wait(struct kunit *test)
 	swap_rule(test, "the current cluster is not searched backwards");
 	SWAP_EXPECT_DECISIONS(test, area, "A0:0+5 F0:1 A0:5..");
 	/* On 7.x the slots taken after the free have made it a frag cluster. */
-	if (swap_has(CPU_HINT_SHARED))
-		EXPECT_LISTS(test, area, "free:1,2 frag:0");
-	else
-		EXPECT_LISTS(test, area, "free:1,2 nonfull:0");
+	EXPECT_LISTS(test, area, swap_has(CPU_HINT_SHARED) ? "free:1,2 frag:0" :
+							     "free:1,2 nonfull:0");
 	swap_alloc(test);
 	SWAP_EXPECT_DECISIONS(test, area, "A1:0");
 }
@@ -451,10 +443,8 @@ static void drain_takes_nonfull_or_free(struct kunit *test)
 	} else {
 		swap_rule(test, "free clusters before nonfull ones");
 		SWAP_EXPECT_DECISIONS(test, area, "A2:0+3");
-		if (swap_has(FRAG_WHEN_TAKEN))
-			EXPECT_LISTS(test, area, "free:3 nonfull:0 frag:2 full:1");
-		else
-			EXPECT_LISTS(test, area, "free:3 nonfull:0,2 full:1");
+		EXPECT_LISTS(test, area, swap_has(FRAG_WHEN_TAKEN) ?
+			     "free:3 nonfull:0 frag:2 full:1" : "free:3 nonfull:0,2 full:1");
 	}
 }
 
@@ -470,11 +460,8 @@ static void drain_uses_up_both_lists(struct kunit *test)
 	swap_alloc_many(test, UINT_MAX, NULL);
 	swap_rule(test, nonfull_first(test) ? "nonfull clusters, then free ones" :
 					      "free clusters, then nonfull ones");
-	if (scans(test))
-		SWAP_EXPECT_DECISIONS(test, area, "A3:* A0:3 A1:8");
-	else
-		SWAP_EXPECT_DECISIONS(test, area, nonfull_first(test) ?
-				      "A1:8 A0:3 A3:*" : "A3:* A1:8 A0:3");
+	SWAP_EXPECT_DECISIONS(test, area, scans(test) ? "A3:* A0:3 A1:8" :
+			      nonfull_first(test) ? "A1:8 A0:3 A3:*" : "A3:* A1:8 A0:3");
 }
 
 /* A cluster that becomes free goes to the end of the free list. */

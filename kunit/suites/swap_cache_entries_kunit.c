@@ -12,7 +12,7 @@ static int read_ahead(struct user_memory *mem, unsigned int first, unsigned int 
 }
 
 /* An exit frees the slots of mapped pages. */
-static void exit_frees_cached_slots(struct kunit *test)
+static void exit_frees_mapped_slots(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_swapped(test, 40);
@@ -357,7 +357,7 @@ static void empty_order_mask_is_refused(struct kunit *test)
 }
 
 static struct kunit_case swap_cache_entries_cases[] = {
-	KUNIT_CASE(exit_frees_cached_slots),
+	KUNIT_CASE(exit_frees_mapped_slots),
 	KUNIT_CASE(exit_frees_slots_read_ahead),
 	KUNIT_CASE(exit_leaves_shared_slots),
 	KUNIT_CASE(last_reference_frees_the_slot),

@@ -102,7 +102,7 @@ struct fixture_note {
 struct fixture_notation {
 	SWAP_PARAM_NAME;
 	const char *text;
-	struct fixture_note notes[4];
+	struct fixture_note notes[5];	/* the last one is empty */
 	unsigned int target;
 };
 
@@ -138,32 +138,23 @@ static const struct fixture_notation fixture_notations[] = {
 
 SWAP_PARAMS(fixture_notation, fixture_notations);
 
-static void fixture_write_notes(struct swap_area *area, const struct fixture_notation *notation)
-{
-	const struct fixture_note *note;
-	unsigned int i;
-
-	if (notation->target)
-		swap_step(&area->log, swap_slot_at(area, 0, notation->target));
-	for (i = 0; i < ARRAY_SIZE(notation->notes); i++) {
-		note = &notation->notes[i];
-		if (!note->nr)
-			break;
-		if (note->step)
-			swap_step(NULL, SWAP_NO_TARGET);
-		swap_log_decision(&area->log, note->what, swap_slot_at(area, note->cluster, note->slot),
-				  min(note->nr, swap_cluster_slots() - note->slot), note->order,
-				  note->failed);
-	}
-}
-
 /* Decisions are written in the notation of decisions.h. */
 static void notation(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
 	const struct fixture_notation *notation = swap_param(test);
+	const struct fixture_note *note;
 
-	fixture_write_notes(area, notation);
+	if (notation->target)
+		swap_step(&area->log, swap_slot_at(area, 0, notation->target));
+	for (note = notation->notes; note->nr; note++) {
+		if (note->step)
+			swap_step(NULL, SWAP_NO_TARGET);
+		swap_log_decision(&area->log, note->what,
+				  swap_slot_at(area, note->cluster, note->slot),
+				  min(note->nr, swap_cluster_slots() - note->slot), note->order,
+				  note->failed);
+	}
 	SWAP_EXPECT_DECISIONS(test, area, "%s", notation->text);
 }
 
@@ -269,13 +260,10 @@ static void cached_and_bad_slots_are_seen(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .bad_slots = bad });
 	struct swap_slot_facts slot;
-	struct folio *folio;
-	swp_entry_t entry;
 
 	swap_slot_facts(area, swap_slot_at(area, 0, 3), &slot);
 	KUNIT_EXPECT_TRUE(test, slot.bad);
-	entry = swap_alloc_cached(test, &folio);
-	swap_slot_facts(area, swp_offset(entry), &slot);
+	swap_slot_facts(area, swp_offset(swap_alloc_cached(test, NULL)), &slot);
 	KUNIT_EXPECT_TRUE(test, slot.cached);
 	KUNIT_EXPECT_EQ(test, slot.count, 0U);
 }
