@@ -52,6 +52,12 @@ class Leaves(unittest.TestCase):
         self.assertEqual([(leaf.name, leaf.status) for leaf in results.leaves_of(tree, [suite])],
                          [("swap_a.ra[zram]", PASS), ("swap_a.ra", FAIL)])
 
+    def test_failure_begins_with_what_the_fixture_found(self) -> None:
+        """Not with what the kernel printed before it."""
+        self.assertEqual(results.interesting(["Adding 32k swap", "x: EXPECTATION FAILED at mm/kunit/fixture/invariants.c:6",
+                                              "every cluster is on the list its flag names: it is not"]),
+                         ["every cluster is on the list its flag names: it is not"])
+
     def test_case_the_parser_does_not_know_is_a_failure(self) -> None:
         tree = json_group("", {}, json_group("swap_a", {}))
         suite = Suite("swap_a", [], [Case("swap_a", "lost", ["    ok 1 lost"])])

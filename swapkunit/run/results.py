@@ -172,11 +172,10 @@ def interesting(text: list[str]) -> list[str]:
 
     Where a fixture's function found it, its own place says nothing: the text names the suite's.
     """
-    text = [line for line in text if "FAILED at mm/kunit/fixture/" not in line]
     for number, line in enumerate(text):
         if "FAILED at" in line or "_kunit.c:" in line \
-                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ", "rule ")):
-            return text[number:]
+                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ")):
+            return [line for line in text[number:] if "FAILED at mm/kunit/fixture/" not in line]
     return text[-TEXT_LINES:]
 
 
