@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Coverage: counters of tiny programs merged and read, figures, floors, covers, both lcovs."""
+"""Coverage: merging and reading the counters of small programs, figures, floors, covers, lcov 1 and 2."""
 from __future__ import annotations
 
 import contextlib
@@ -14,14 +14,15 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit.coverage import counters, report as coverage, covers, floors, lcov
 from swapkunit.base import deps
-from swapkunit.cli.main import main
-from swapkunit.cli.verbs import coverage as verbs
-from swapkunit.run.session import Request
-from swapkunit.coverage.counters import FileCounts, Tools, watched_name
-from swapkunit.coverage.report import Gap, Places, Ratio
 from swapkunit.base.errors import SwapKunitError
+from swapkunit.cli.main import main
+from swapkunit.cli.verbs.coverage import is_standard
+from swapkunit.coverage import counters, covers, figures, floors, lcov
+from swapkunit.coverage.counters import FileCounts, Tools, watched_name
+from swapkunit.coverage.figures import Gap, Ratio
+from swapkunit.coverage.places import Places, counter_directory, forget, keep_notes, pack
+from swapkunit.run.session import Request
 
 from .support import REPO, Scratch, write
 
@@ -68,7 +69,7 @@ CASES = {"boot": ["0"], "swap_a.low": ["1", "1"], "swap_a.high[ssd+discard]": ["
 
 
 class Counted(Scratch):
-    """The overlay in miniature, compiled with counters, after a run of CASES."""
+    """A miniature overlay, compiled with counters, after a run of CASES."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -80,7 +81,7 @@ class Counted(Scratch):
         self.build()
         for case, slots in CASES.items():
             self.run_case(case, *slots)
-        coverage.keep_notes(self.places, self.top / "build/mm")
+        keep_notes(self.places, self.top / "build/mm")
 
     def build(self, *maps: str) -> None:
         """Compile the wrapper as the kernel's makefile does."""
@@ -98,23 +99,23 @@ class Counted(Scratch):
 
     @staticmethod
     def compile(cwd: Path, *words: str) -> None:
-        """gcc -O2, as quiet as it gets."""
+        """Run gcc -O2."""
         subprocess.run(["gcc", "-O2", *words], cwd=cwd, check=True)
 
     def run_case(self, case: str, *slots: str) -> None:
-        """Run the program; its counters go where the kernel would write them."""
+        """Run the program; it writes its counters where the kernel would."""
         env = {**os.environ, "GCOV_PREFIX": str(self.raw / case), "GCOV_PREFIX_STRIP": "99"}
         subprocess.run([self.top / "build/program", *slots], env=env, check=True)
 
     def collect(self) -> dict[str, counters.Counts]:
-        """The suites' counts."""
-        return coverage.collect(self.raw, self.places.notes, self.source, Tools(), 2)
+        """The counts of each suite."""
+        return figures.collect(self.raw, self.places.notes, self.source, Tools(), 2)
 
     def write_report(self) -> covers.Run:
-        """coverage.json, and the run it makes."""
+        """Write coverage.json, and open the run."""
         suites = self.collect()
-        report = coverage.to_json(coverage.total_of(suites), suites, "7.3.4", self.source, [])
-        coverage.pack(self.raw, self.places.cases)
+        report = figures.to_json(figures.total_of(suites), suites, "7.3.4", self.source, [])
+        pack(self.raw, self.places.cases)
         self.places.json.write_text(json.dumps(report))
         return covers.open_run(self.places, "make coverage")
 
@@ -134,50 +135,50 @@ class MergingTest(Counted):
         self.assertEqual(sorted(path.name for path in self.raw.iterdir()), sorted(CASES))
 
     def test_all_suites_together_and_only_watched_files(self) -> None:
-        total = coverage.total_of(self.collect())
+        total = figures.total_of(self.collect())
         self.assertEqual(list(total), ["mm/swapfile.c", "mm/swap.h"])
         self.assertEqual(total["mm/swapfile.c"].lines[16], 5)
         self.assertEqual(set(total["mm/swapfile.c"].functions), {"high", "never", "take"})
 
     def test_a_compiler_that_does_not_map_names_gives_the_same(self) -> None:
-        mapped = coverage.total_of(self.collect())
+        mapped = figures.total_of(self.collect())
         for name in ("tree", "build", "raw"):
             shutil.rmtree(self.top / name)
         self.build("-DUNMAPPED")
         self.run_case("swap_a.low", "1")
-        coverage.keep_notes(self.places, self.top / "build/mm")
-        found = coverage.total_of(self.collect())
+        keep_notes(self.places, self.top / "build/mm")
+        found = figures.total_of(self.collect())
         for name, counts in mapped.items():
             self.assertEqual(set(found[name].lines), set(counts.lines))
             self.assertEqual(set(found[name].functions), set(counts.functions))
 
     def test_functions_inlined_everywhere_are_counted_by_their_lines(self) -> None:
-        header = coverage.total_of(self.collect())["mm/swap.h"]
+        header = figures.total_of(self.collect())["mm/swap.h"]
         self.assertEqual(header.functions["low"], [2, 5, 4])
         self.assertEqual(header.function_at(4), "low")
 
     def test_no_counters_is_an_error_that_says_where_to_look(self) -> None:
         shutil.rmtree(self.raw)
         self.run_case("boot", "1")
-        with self.assertRaisesRegex(coverage.NoCounters, "no case wrote counters; the consoles"):
+        with self.assertRaisesRegex(figures.NoCounters, "no case wrote counters; the consoles"):
             self.collect()
 
     def test_build_without_counters_names_the_command(self) -> None:
         with self.assertRaisesRegex(SwapKunitError, "not built for coverage; run `swap-kunit coverage`"):
-            coverage.keep_notes(self.places, self.top / "tree/mm")
+            keep_notes(self.places, self.top / "tree/mm")
 
     def test_notes_of_another_build_are_refused(self) -> None:
         write(self.source / "mm/swapfile.c", SOURCE.replace("slot * 3", "slot > 8 ? slot : 2"))
         for name in ("tree", "build"):
             shutil.rmtree(self.top / name)
         self.build()
-        coverage.keep_notes(self.places, self.top / "build/mm")
+        keep_notes(self.places, self.top / "build/mm")
         with self.assertRaisesRegex(SwapKunitError, "mismatch.*run `swap-kunit coverage` again"):
             self.collect()
 
 
 class NameTest(unittest.TestCase):
-    """What gcov may call a file."""
+    """Names of files in gcov's output."""
 
     def test_names(self) -> None:
         for name, wanted in (("mm/swapfile.c", "mm/swapfile.c"), ("../mm/swap.h", "mm/swap.h"),
@@ -201,7 +202,7 @@ class FiguresTest(unittest.TestCase):
                                  {"f": [10, 20, 3], "g": [30, 33, 0]}, {10: [1, 2], 15: [0, 1]})
 
     def test_table(self) -> None:
-        rows = coverage.table({"mm/swapfile.c": self.counts, "mm/swap.h": FileCounts({1: 1})}).splitlines()
+        rows = figures.table({"mm/swapfile.c": self.counts, "mm/swap.h": FileCounts({1: 1})}).splitlines()
         self.assertRegex(rows[0], r"lines +functions +branches")
         self.assertRegex(rows[1], r"^mm/swapfile.c +2/7 +28.6 % +1/2 +50.0 % +3/4 +75.0 %$")
         self.assertRegex(rows[2], r"^mm/swap.h +1/1 +100.0 % +0/0 +100.0 % +0/0 +100.0 %$")
@@ -209,16 +210,16 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(Ratio(0, 0).percent, 100.0)
 
     def test_gaps_span_lines_without_code_but_no_function_or_reached_line(self) -> None:
-        self.assertEqual(coverage.gaps(self.counts), [Gap(11, 14, 2, "f"), Gap(16, 16, 1, "f"),
+        self.assertEqual(figures.gaps(self.counts), [Gap(11, 14, 2, "f"), Gap(16, 16, 1, "f"),
                                                       Gap(30, 31, 2, "g")])
 
     def test_uncovered_is_grouped_by_function(self) -> None:
-        text = coverage.uncovered({"mm/swapfile.c": self.counts}, Path("/nowhere"))
+        text = figures.uncovered({"mm/swapfile.c": self.counts}, Path("/nowhere"))
         self.assertEqual(text.splitlines(), [
             "mm/swapfile.c f(): 3 of 5 lines", "  mm/swapfile.c:11-14", "  mm/swapfile.c:16",
             "mm/swapfile.c g(): 2 of 2 lines (never called)", "  mm/swapfile.c:30-31"])
 
-    def test_function_by_its_look(self) -> None:
+    def test_function_by_coding_style(self) -> None:
         text = ("int a;\n\nstatic inline bool\nfoo(int x,\n    int y)\n{\n\treturn x;\n}\nEXPORT(foo);\n"
                 "int b(void);\n\nstatic struct x *bar(void)\n{\n\n}\n").splitlines()
         self.assertEqual(counters.function_in_source(text, 7), ("foo", 4, 8))
@@ -228,7 +229,7 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(counters.function_in_source([], 10), ("", 0, 0))
 
     def test_json_is_machine_readable(self) -> None:
-        report = json.loads(json.dumps(coverage.to_json({"mm/swapfile.c": self.counts},
+        report = json.loads(json.dumps(figures.to_json({"mm/swapfile.c": self.counts},
                                                         {"boot": {}, "swap_a": {}}, "7.3.4", Path("/k"), ["x"])))
         entry = report["files"]["mm/swapfile.c"]
         self.assertEqual(entry["lines"], {"hit": 2, "total": 7, "percent": 28.57})
@@ -247,8 +248,8 @@ class FloorsTest(Scratch):
     def test_below_names_file_floor_and_reached(self) -> None:
         known = {"7.3": {"mm/swapfile.c": 85.0, "mm/zswap.c": 40.0, "mm/swap_slots.c": 10.0}}
         self.assertEqual(floors.below(known, "7.3", {"mm/swapfile.c": 84.999, "mm/zswap.c": 40.0}),
-                         ["mm/swapfile.c: 85.00 % of its lines are reached, its floor for Linux 7.3 is 85.0 %",
-                          "mm/swap_slots.c: no line of it is counted, its floor for Linux 7.3 is 10.0 %"])
+                         ["mm/swapfile.c: 85.00 % of its lines are reached; its floor for Linux 7.3 is 85.0 %",
+                          "mm/swap_slots.c: not counted, but its floor for Linux 7.3 is 10.0 %"])
         self.assertEqual(floors.below(known, "6.12", {}), [])
 
     def test_floors_rise_and_never_fall(self) -> None:
@@ -269,7 +270,7 @@ class FloorsTest(Scratch):
         for text in ("{", "[]", '{"7.3": 5}', '{"7.3": {"mm/memory.c": 5}}', '{"7.3": {"mm/zswap.c": "x"}}',
                      '{"7.3": {"mm/zswap.c": 101}}', '{"7.3": {"mm/zswap.c": true}}'):
             write(self.path, text)
-            with self.assertRaisesRegex(SwapKunitError, "floor.json.*put it right"):
+            with self.assertRaisesRegex(SwapKunitError, "floor.json.*correct the file"):
                 floors.load(self.path)
 
     def test_the_projects_own_floors_are_good(self) -> None:
@@ -284,7 +285,7 @@ class CoversTest(Counted):
         self.run_ = self.write_report()
 
     def ask(self, text: str) -> str:
-        """What covers answers."""
+        """The answer of `covers`."""
         place = covers.parse_place(text, self.run_.report)
         found = covers.index(self.run_, place.file, Tools(), 2)
         return covers.render(covers.answer(self.run_, found, place), len(found.cases) - 1)
@@ -295,7 +296,7 @@ class CoversTest(Counted):
         self.assertEqual(lines[1], "    if (slot > 2)")
         self.assertEqual([line.split() for line in lines[2:5]],
                          [["swap_a.low", "2"], ["swap_a.high[ssd+discard]", "1"], ["swap_b.low", "1"]])
-        self.assertEqual(lines[5], "(and 1 times before the first test, at boot)")
+        self.assertEqual(lines[5], "(and 1 time at boot, before the first test)")
 
     def test_function_and_short_file_name(self) -> None:
         text = self.ask("swapfile.c:take()")
@@ -304,35 +305,36 @@ class CoversTest(Counted):
 
     def test_line_no_test_reaches(self) -> None:
         self.assertEqual(self.ask("mm/swapfile.c:11").splitlines()[0],
-                         "mm/swapfile.c:11 in never(): no test of 3 reaches it")
+                         "mm/swapfile.c:11 in never(): not reached by any of 3 tests")
 
-    def test_line_without_code_leads_to_the_next_with_code(self) -> None:
+    def test_line_without_code_stands_for_the_next_with_code(self) -> None:
         lines = self.ask("mm/swapfile.c:3").splitlines()
-        self.assertRegex(lines[0], r"mm/swapfile.c:3 holds no code; the next line with code is [46]$")
+        self.assertRegex(lines[0], r"mm/swapfile.c:3 has no code; the next line with code is [46]$")
 
-    def test_what_is_not_there(self) -> None:
-        for place, said in (("mm/swapfile.c:999", "no line 999 in mm/swapfile.c: it has 19 lines"),
-                            ("mm/swapfile.c:0", "no line 0"), ("mm/swapfile.c:tak", "there are take"), ("mm/swapfile.c:low", "it is in mm/swap.h"),
-                            ("mm/swapfile.c:zork", "no function 'zork'.*misspelt"),
-                            ("mm/memory.c:5", "none of the files.*there are mm/swapfile.c, mm/swap.h"),
-                            ("mm/zswap.c:5", "not compiled into the kernel"), ("17", "names no line"),
-                            ("", "names no line"), ("mm/swapfile.c", "names no line")):
-            with self.assertRaisesRegex(SwapKunitError, said):
+    def test_wrong_places(self) -> None:
+        for place, message in (("mm/swapfile.c:999", "mm/swapfile.c:999: the file has 19 lines"),
+                               ("mm/swapfile.c:0", "swapfile.c:0: the file has"), ("mm/swapfile.c:tak", "did you mean take"),
+                               ("mm/swapfile.c:low", "it is in mm/swap.h"),
+                               ("mm/swapfile.c:zork", "a function 'zork'.*check its name"),
+                               ("mm/memory.c:5", "does not count that file; choose one of mm/swapfile.c, mm/swap.h"),
+                               ("mm/zswap.c:5", "does not include that file"), ("17", "not a place in the code"),
+                               ("", "not a place in the code"), ("mm/swapfile.c", "not a place in the code")):
+            with self.assertRaisesRegex(SwapKunitError, message):
                 self.ask(place)
 
     def test_index_is_kept_until_the_next_run(self) -> None:
         self.ask("mm/swapfile.c:16")
         self.run_case("swap_c.new", "1")
-        coverage.pack(self.raw, self.places.cases)
+        pack(self.raw, self.places.cases)
         self.assertIn("reached 4 times", self.ask("mm/swapfile.c:16"))
         os.utime(self.places.json, (1, 1))
         self.assertIn("swap_c.new", self.ask("mm/swapfile.c:16"))
 
-    def test_nothing_of_the_last_run_is_taken_for_the_next(self) -> None:
+    def test_files_of_the_last_run_are_removed(self) -> None:
         self.ask("mm/swapfile.c:16")
-        coverage.forget(self.places)
+        forget(self.places)
         self.assertEqual(list(self.places.top.iterdir()), [])
-        with coverage.counter_directory(self.places) as raw:
+        with counter_directory(self.places) as raw:
             self.assertEqual(list(raw.iterdir()), [])
         self.assertFalse(raw.exists())
 
@@ -347,10 +349,10 @@ class CoversTest(Counted):
 
 @unittest.skipUnless(shutil.which("lcov") and shutil.which("genhtml"), "lcov is not installed")
 class LcovTest(Counted):
-    """The tracefile against lcov's own, and genhtml of the version at hand."""
+    """Our tracefile compared with lcov's own; pages by the installed genhtml."""
 
     def records(self, text: str, name: str) -> dict[str, set[str]]:
-        """DA, BRDA and FN records of the file called name, counts of all sections added."""
+        """DA and BRDA records of file name, summed over all sections."""
         found: dict[str, dict[str, int]] = {"DA": {}, "BRDA": {}}
         current = ""
         for line in text.splitlines():
@@ -363,16 +365,16 @@ class LcovTest(Counted):
                 found[kind][key] = found[kind].get(key, 0) + (int(count) if count != "-" else 0)
         return {kind: {f"{key}={count}" for key, count in values.items()} for kind, values in found.items()}
 
-    def test_tracefile_says_what_lcov_itself_says(self) -> None:
+    def test_tracefile_equals_that_of_lcov(self) -> None:
         suites = self.collect()
         mine = lcov.tracefile(suites, self.source)
         parts = [path for group in counters.counter_dirs(self.raw).values() for path in group]
         counters.merge(parts, self.top / "all", Tools())
         counters.add_notes(self.top / "all", self.places.notes)
         two = lcov.major_version() >= 2
-        rc = "branch_coverage=1" if two else "lcov_branch_coverage=1"
+        setting = "branch_coverage=1" if two else "lcov_branch_coverage=1"
         more = ["--ignore-errors", "source,range,gcov,inconsistent"] if two else []
-        done = subprocess.run(["geninfo", "--rc", rc, *more, self.top / "all", "-o", self.top / "theirs.info"],
+        done = subprocess.run(["geninfo", "--rc", setting, *more, self.top / "all", "-o", self.top / "theirs.info"],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         theirs = (self.top / "theirs.info").read_text()
@@ -386,25 +388,25 @@ class LcovTest(Counted):
         info, pages = self.top / "coverage.info", self.top / "html"
         suites = self.collect()
         info.write_text(lcov.tracefile(suites, self.source))
-        with contextlib.redirect_stdout(io.StringIO()) as said:
+        with contextlib.redirect_stdout(io.StringIO()) as stdout:
             lcov.make_pages(info, pages, self.source, "the title")
-        lcov.name_suites(pages, suites)
-        self.assertIn("$ genhtml ", said.getvalue())
+        lcov.name_suites(pages, {**suites, 'swap_"<c>': suites["swap_b"]})
+        self.assertIn("$ genhtml ", stdout.getvalue())
         self.assertIn("the title", (pages / "index.html").read_text())
         page = next(pages.rglob("swapfile.c.gcov.html")).read_text()
         self.assertIn("only for high slots", page)
         self.assertRegex(page, "Branch")
-        self.assertRegex(page, 'title="boot 1, swap_a 3, swap_b 1"> *16 ?</span>')
+        self.assertRegex(page, 'title="boot 1, swap_a 3, swap_b 1, swap_&quot;&lt;c&gt; 1"> *16 ?</span>')
         self.assertRegex(page, 'class="lineNum"> *11 ?</span>')
 
     def test_genhtml_that_fails_is_quoted(self) -> None:
         with contextlib.redirect_stdout(io.StringIO()), \
-                self.assertRaisesRegex(SwapKunitError, "(?s)genhtml failed: .*is kept"):
+                self.assertRaisesRegex(SwapKunitError, "(?s)genhtml failed: .*its input is "):
             lcov.make_pages(self.top / "none.info", self.top / "html", self.source, "t")
 
 
 class LcovOptionsTest(Scratch):
-    """What differs between lcov 1 and 2."""
+    """Differences between lcov 1 and 2."""
 
     def test_options_by_version(self) -> None:
         one, two = (lcov.genhtml_command(version, Path("i"), Path("t"), Path("s"), "x") for version in (1, 2))
@@ -421,7 +423,7 @@ class LcovOptionsTest(Scratch):
             fake.chmod(0o755)
             self.assertEqual(lcov.major_version(str(fake)), wanted)
         write(self.top / "genhtml", "#!/bin/sh\necho broken\n").chmod(0o755)
-        with self.assertRaisesRegex(SwapKunitError, "does not name its version"):
+        with self.assertRaisesRegex(SwapKunitError, "prints no version"):
             lcov.major_version(str(self.top / "genhtml"))
 
     def test_latest_leads_to_the_last_pages(self) -> None:
@@ -435,7 +437,7 @@ class LcovOptionsTest(Scratch):
 
 
 class VerbTest(Scratch):
-    """The verbs from outside, where no kernel is needed."""
+    """The verbs, as far as they need no kernel."""
 
     def call(self, *words: str) -> tuple[int, str]:
         """Exit status and stderr of the program."""
@@ -454,27 +456,26 @@ class VerbTest(Scratch):
         self.assertEqual(status, 2)
         self.assertRegex(said, "6.12 was never fetched.*: ./swap-kunit coverage --kernel 6.12")
 
-    def test_lcov_missing_is_left_to_deps(self) -> None:
+    def test_missing_lcov_is_reported_by_deps(self) -> None:
         missing = SwapKunitError("this machine lacks lcov")
         with mock.patch.object(deps, "require", side_effect=missing) as require, \
-                contextlib.redirect_stderr(io.StringIO()) as said:
+                contextlib.redirect_stderr(io.StringIO()) as stderr:
             self.assertEqual(main(["coverage"]), 2)
         require.assert_called_once_with(deps.COVERAGE)
-        self.assertIn("lacks lcov", said.getvalue())
+        self.assertIn("lacks lcov", stderr.getvalue())
 
     def test_gcov_of_the_compiler_missing(self) -> None:
-        with mock.patch.object(deps, "require"), contextlib.redirect_stderr(io.StringIO()) as said:
+        with mock.patch.object(deps, "require"), contextlib.redirect_stderr(io.StringIO()) as stderr:
             self.assertEqual(main(["coverage", "--make-option", "CC=gcc-99"]), 2)
-        self.assertIn("there is no gcov-99", said.getvalue())
+        self.assertIn("gcov-99, which belongs to the compiler, is missing", stderr.getvalue())
 
     def test_floors_are_for_all_suites_in_the_standard_configuration(self) -> None:
-        standard = verbs.is_standard
-        self.assertTrue(standard(Request()))
-        self.assertTrue(standard(Request(config=["coverage"])))
+        self.assertTrue(is_standard(Request()))
+        self.assertTrue(is_standard(Request(config=["coverage"])))
         for request in (Request(filters=["swap_io"]), Request(config=["kasan"]),
                         Request(kunitconfig=Path("x")),
                         Request(kernel_args=["mem=1G"])):
-            self.assertFalse(standard(request))
+            self.assertFalse(is_standard(request))
 
 
 if __name__ == "__main__":

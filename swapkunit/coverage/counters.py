@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From the counters a coverage kernel writes to hits by line, function and branch.
+"""Read the counters of a coverage kernel: hits by line, function and branch.
 
-The kernel writes, at the end of every case, its own counters into a directory named
-suite.case[parameter]; what ran before the first case is in `boot`. gcov-tool adds
-counters up, gcov tells what they mean.
+At the end of each case the kernel writes the counters of that case to a directory named suite.case[parameter];
+counters from before the first case are in `boot`. gcov-tool adds counters up, gcov translates them.
 """
 from __future__ import annotations
 
@@ -13,19 +12,20 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Iterable
+from typing import Any, Iterable
 
 from ..base import commands
 from ..base.errors import SwapKunitError
 from ..base.layout import WRAPPED
 
 WATCHED = (*(f"mm/{name}" for name in WRAPPED), "mm/swap.h", "mm/swap_table.h")
-BOOT = "boot"       # the directory of what ran before the first case
-# The kernel's own file is compiled as mm/NAME_real.c and mapped back to mm/NAME.c; gcc older
-# than 12 leaves the name as it is in the notes.
+BOOT = "boot"       # the directory for counters from before the first case
+# The kernel's own file is compiled as mm/NAME_real.c and mapped back to mm/NAME.c, but gcc before 12 does not map
+# names in the notes.
 WATCHED_END = re.compile(r"(?:^|/)(mm/(?:%s))(?:_real)?(\.[ch])$"
                          % "|".join(sorted({Path(name).stem for name in WATCHED})))
 DEFINITION = re.compile(r"(?:[A-Za-z_][\w\s*]*?\b)??(\w+)\(")     # a function's first line, kernel style
@@ -36,8 +36,7 @@ ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)")
 class FileCounts:
     """How often each line, function and branch of one source file was reached.
 
-    functions: name -> [first line, last line, calls]; branches: line -> a count per
-    way out of its condition.
+    functions: name -> [first line, last line, calls]; branches: line -> a count for each branch.
     """
 
     lines: dict[int, int] = field(default_factory=dict)
@@ -45,7 +44,7 @@ class FileCounts:
     branches: dict[int, list[int]] = field(default_factory=dict)
 
     def add(self, other: FileCounts) -> None:
-        """Add other's counts to these."""
+        """Add the counts of other."""
         for line, count in other.lines.items():
             self.lines[line] = self.lines.get(line, 0) + count
         for name, (first, last, calls) in other.functions.items():
@@ -56,11 +55,10 @@ class FileCounts:
             self.branches[line] = [a + b for a, b in zip_longest(mine, ways, fillvalue=0)]
 
     def settle_functions(self, text: list[str]) -> None:
-        """Fill in what gcov does not see of functions inlined before it counts; text is the source.
+        """Complete the functions that gcc inlines before gcov counts; text: the source.
 
-        Lines outside all functions belong to one that was always inlined: it is found in the
-        source. A function whose own body was not called, but that was reached where it is
-        inlined, counts as called so often.
+        A line outside all functions belongs to a function that is inlined everywhere; it is looked up in the source.
+        A function that is reached only where it is inlined counts as called that often.
         """
         for line in self.lines:
             if not self.function_at(line):
@@ -73,14 +71,14 @@ class FileCounts:
                 function[2] = max((self.lines.get(line, 0) for line in inside), default=0)
 
     def function_at(self, line: int) -> str:
-        """The innermost function around line, or ""."""
+        """The innermost function that contains line, or ""."""
         around = [(last - first, first, name) for name, (first, last, _) in self.functions.items()
                   if first <= line <= last]
         return min(around, key=lambda entry: (entry[0], entry[1], len(entry[2])))[2] if around else ""
 
 
 def function_in_source(text: list[str], line: int) -> tuple[str, int, int]:
-    """(name, first line, last line) of the function around line, by its look; ("", 0, 0) if none."""
+    """(name, first line, last line) of the function that contains line, found by kernel coding style; else ("", 0, 0)."""
     for first in range(min(line, len(text)), 0, -1):
         start = ATTRIBUTE.sub("", text[first - 1])
         if start.startswith("}") and first != line:
@@ -104,7 +102,7 @@ def add_counts(total: Counts, other: Counts) -> None:
 
 
 def watched_name(name: str) -> str | None:
-    """mm/swapfile.c for whatever gcov calls the tree's mm/swapfile.c; None for other files."""
+    """The name in the kernel tree, such as mm/swapfile.c, for a name in gcov's output; None for files not in WATCHED."""
     found = WATCHED_END.search(name)
     whole = found[1] + found[2] if found else ""
     return whole if whole in WATCHED else None
@@ -115,14 +113,14 @@ def watched_name(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Tools:
-    """gcov and gcov-tool that understand the compiler's counters."""
+    """The gcov and gcov-tool that belong to the compiler."""
 
     gcov: str = "gcov"
     gcov_tool: str = "gcov-tool"
 
 
 def tools_for(make_options: Iterable[str]) -> Tools:
-    """gcov of the compiler named by CC=; the default compiler's without it."""
+    """The tools of the compiler that CC= names, or of the default compiler."""
     for option in make_options:
         name, _, value = option.partition("=")
         found = re.search(r"(?:^|[/ ])([^/ ]*)gcc(-[\d.]+)?$", value) if name == "CC" else None
@@ -133,7 +131,7 @@ def tools_for(make_options: Iterable[str]) -> Tools:
 
 
 def counter_dirs(raw: Path) -> dict[str, list[Path]]:
-    """Suite -> the directories of its cases below raw."""
+    """Suite -> the directories of its cases in raw."""
     suites: dict[str, list[Path]] = {}
     for path in sorted(raw.iterdir()) if raw.is_dir() else []:
         if not path.name.startswith(".") and any(path.glob("*.gcda")):
@@ -142,7 +140,7 @@ def counter_dirs(raw: Path) -> dict[str, list[Path]]:
 
 
 def add_notes(directory: Path, notes: Path) -> None:
-    """Link the compiler's notes beside the counters in directory, where gcov wants them."""
+    """Link the compiler's notes to the counters in directory, where gcov expects them."""
     for counters in directory.glob("*.gcda"):
         link = directory / f"{counters.stem}.gcno"
         if not link.is_symlink():
@@ -150,7 +148,7 @@ def add_notes(directory: Path, notes: Path) -> None:
 
 
 def merge(parts: list[Path], target: Path, tools: Tools) -> None:
-    """Add up the counters of all parts into target, a new directory in an existing one."""
+    """Add up the counters of all parts into target, a new directory."""
     if len(parts) == 1:
         target.mkdir()
         for counters in parts[0].glob("*.gcda"):
@@ -162,19 +160,19 @@ def merge(parts: list[Path], target: Path, tools: Tools) -> None:
         steps.append(shlex.join([tools.gcov_tool, "merge", str(before), str(part), "-o", str(step)]))
         steps += [shlex.join(["rm", "-r", str(before)])] if before != parts[0] else []
         before = step
-    # One program for all: to put each into a sandbox takes longer than to add up.
+    # One shell for all steps: starting a sandbox for each takes longer than adding up.
     command, env = commands.wrapped(["sh", "-e"], None, None)
     done = subprocess.run(command, env=env, input="\n".join(steps), capture_output=True, text=True, errors="replace",
                           check=False)
     if done.returncode:
-        raise SwapKunitError(f"cannot add up the coverage counters of {parts[0]} and {len(parts) - 1} more: "
+        raise SwapKunitError(f"cannot add up the coverage counters of {parts[0]} and {len(parts) - 1} others: "
                              f"{done.stderr.strip()}; run `swap-kunit coverage` again")
 
 
 def read_counts(directory: Path, tools: Tools, unit: str = "*", branches: bool = True) -> Counts:
-    """What gcov says of the counters in directory (notes beside them), watched files only.
+    """The counts of WATCHED files from the counters and notes in directory.
 
-    unit limits it to one compiled file, such as "swapfile"; to leave branches out is quicker.
+    unit: one compiled file, such as "swapfile"; without branches gcov is faster.
     """
     paths = sorted(str(path) for path in directory.glob(f"{unit}.gcda"))
     if not paths:
@@ -183,8 +181,8 @@ def read_counts(directory: Path, tools: Tools, unit: str = "*", branches: bool =
     command, env = commands.wrapped(command, None, None)
     done = subprocess.run(command, env=env, capture_output=True, check=False)
     if done.returncode or b"mismatch" in done.stderr:
-        said = done.stderr.decode(errors="replace").strip()
-        raise SwapKunitError(f"cannot read the coverage counters in {directory}: {tools.gcov}: {said}; "
+        message = done.stderr.decode(errors="replace").strip()
+        raise SwapKunitError(f"cannot read the coverage counters in {directory}: {tools.gcov}: {message}; "
                              "run `swap-kunit coverage` again")
     total: Counts = {}
     for line in done.stdout.splitlines():
@@ -192,10 +190,10 @@ def read_counts(directory: Path, tools: Tools, unit: str = "*", branches: bool =
     return total
 
 
-def unit_counts(entries: list[dict]) -> Counts:
-    """The watched files of one compiled file, from gcov's JSON.
+def unit_counts(entries: list[dict[str, Any]]) -> Counts:
+    """The counts of one compiled file, from gcov's JSON.
 
-    Where the real file still goes by mm/NAME_real.c, mm/NAME.c is our wrapper.
+    If the kernel's file is still called mm/NAME_real.c, mm/NAME.c is our wrapper.
     """
     wrappers = {entry["file"].replace("_real.c", ".c") for entry in entries
                 if entry["file"].endswith("_real.c")}
@@ -207,8 +205,8 @@ def unit_counts(entries: list[dict]) -> Counts:
     return found
 
 
-def file_counts(entry: dict) -> FileCounts:
-    """One file of gcov's JSON."""
+def file_counts(entry: dict[str, Any]) -> FileCounts:
+    """The counts of one source file, from gcov's JSON."""
     counts = FileCounts()
     for line in entry["lines"]:
         number = line["line_number"]
@@ -221,12 +219,11 @@ def file_counts(entry: dict) -> FileCounts:
     return counts
 
 
-# -- many of them ------------------------------------------------------------
+# -- suites and cases --------------------------------------------------------
 
 
 def counts_by_suite(raw: Path, notes: Path, tools: Tools, jobs: int) -> dict[str, Counts]:
-    """Suite -> its counts, `boot` among them. Sums are made beside raw's cases, and removed."""
-    from concurrent.futures import ThreadPoolExecutor   # 10 ms: only here
+    """Suite -> its counts, with BOOT as one suite. Temporary sums are kept in raw."""
     suites = counter_dirs(raw)
 
     def one(suite: str) -> Counts:
@@ -244,15 +241,14 @@ Hits = dict[str, dict[int, int]]    # file -> line -> count, reached lines only
 
 
 def hits_of(directory: Path, notes: Path, unit: str, tools: Tools) -> Hits:
-    """What one case reached in the code compiled as unit."""
+    """The lines that one case reached in the code compiled as unit."""
     add_notes(directory, notes)
     return {name: {line: count for line, count in counts.lines.items() if count}
             for name, counts in read_counts(directory, tools, unit, branches=False).items()}
 
 
 def hits_by_case(raw: Path, notes: Path, unit: str, tools: Tools, jobs: int) -> dict[str, Hits]:
-    """Case -> what it reached in the code compiled as unit; with all cores, 10 ms a case."""
-    from concurrent.futures import ProcessPoolExecutor
+    """Case -> the lines that it reached in the code compiled as unit; takes 10 ms a case."""
     paths = [path for group in counter_dirs(raw).values() for path in group]
     same = [[value] * len(paths) for value in (notes, unit, tools)]
     with ProcessPoolExecutor(jobs) as pool:

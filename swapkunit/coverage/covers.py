@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which test reaches a line: an index made from the counters of every case, and looking things up in it."""
+"""Which cases reach a line: an index made from the counters of every case."""
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ..base import commands
 from . import counters
 from .counters import BOOT, WATCHED, Tools
-from .report import Places, counter_directory, source_lines, unpack
+from .figures import source_lines
+from .places import Places, counter_directory, unpack
+from ..base import commands
 from ..base.errors import SwapKunitError
+from ..base.text import plural
 
-FORM = 1    # of the index; another one is made anew
+FORM = 1    # of the index; one of another form is replaced
 
 
 @dataclass
@@ -26,10 +29,10 @@ class Index:
 
 @dataclass
 class Run:
-    """The last coverage run: coverage.json of its places, and the tree it was of."""
+    """The last coverage run; report: its coverage.json."""
 
     places: Places
-    report: dict
+    report: dict[str, Any]
 
     @property
     def source(self) -> Path:
@@ -38,21 +41,22 @@ class Run:
 
 
 def open_run(places: Places, how: str) -> Run:
-    """The run in places. Raises SwapKunitError that says to run how when there is none."""
+    """The run in places. Raises SwapKunitError if there is none; how: the command that makes one."""
     try:
         report = json.loads(places.json.read_text())
-        report["source"], report["files"]
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError):
+        report = None
+    if not isinstance(report, dict) or not {"source", "files"} <= report.keys():
         raise SwapKunitError(f"cannot tell which tests reach a line: there is no coverage run in "
-                             f"{places.top}; make one with: {how}") from error
+                             f"{places.top}; make one with: {how}")
     if not places.cases.is_file() or not places.notes.is_dir():
         raise SwapKunitError(f"cannot tell which tests reach a line: the counters of the coverage run in "
-                             f"{places.top} are gone; make them again with: {how}")
+                             f"{places.top} are gone; run it again with: {how}")
     return Run(places, report)
 
 
 def index(run: Run, name: str, tools: Tools, jobs: int) -> Index:
-    """Who reaches what in the file called name: from the run's index files, which are made as needed."""
+    """Which cases reach the lines of file name; the index files of the run are made as needed."""
     units = [Path(name).stem] if name.endswith(".c") else \
         sorted(path.stem for path in run.places.notes.glob("*.gcno"))
     total = Index([], {})
@@ -66,7 +70,7 @@ def index(run: Run, name: str, tools: Tools, jobs: int) -> Index:
 
 
 def unit_index(run: Run, unit: str, tools: Tools, jobs: int) -> Index:
-    """The index of one compiled file, read from the run's directory or made now and kept there."""
+    """The index of one compiled file, from the run's directory; made there if it is missing or old."""
     kept = run.places.index / f"{unit}.json"
     stamp = [FORM, run.places.json.stat().st_mtime_ns]
     try:
@@ -75,7 +79,7 @@ def unit_index(run: Run, unit: str, tools: Tools, jobs: int) -> Index:
             return Index(known["cases"], known["hits"])
     except (OSError, ValueError, KeyError):
         pass
-    commands.status_line(f"reading what every case reached in mm/{unit}.c")
+    commands.status_line(f"reading the counters of every case for mm/{unit}.c")
     with counter_directory(run.places) as raw:
         unpack(run.places.cases, raw, unit)
         found = make_index(counters.hits_by_case(raw, run.places.notes, unit, tools, jobs))
@@ -87,7 +91,7 @@ def unit_index(run: Run, unit: str, tools: Tools, jobs: int) -> Index:
 
 
 def make_index(by_case: dict[str, counters.Hits]) -> Index:
-    """Turn case -> file -> line -> count round."""
+    """The index of case -> file -> line -> count."""
     result = Index(list(by_case), {})
     for number, files in enumerate(by_case.values()):
         for name, lines in files.items():
@@ -97,7 +101,7 @@ def make_index(by_case: dict[str, counters.Hits]) -> Index:
     return result
 
 
-# -- what is asked -----------------------------------------------------------
+# -- queries -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -109,24 +113,26 @@ class Place:
     function: str = ""
 
 
-def parse_place(text: str, report: dict) -> Place:
-    """FILE:LINE or FILE:FUNCTION; `mm/` may be left out. Raises SwapKunitError."""
+def parse_place(text: str, report: dict[str, Any]) -> Place:
+    """FILE:LINE or FILE:FUNCTION; `mm/` is optional. Raises SwapKunitError."""
     found = re.fullmatch(r"(?:.*/)?([\w.]+):(?:(\d+)|([A-Za-z_]\w*)(?:\(\))?)", text.strip())
     if not found:
-        raise SwapKunitError(f"'{text}' names no line: FILE:LINE or FILE:FUNCTION is meant, such as "
+        raise SwapKunitError(f"'{text}' is not a place in the code; expected FILE:LINE or FILE:FUNCTION, such as "
                              "mm/swapfile.c:1137 or mm/swapfile.c:swap_range_free")
     name = f"mm/{found[1]}"
     if name not in report["files"]:
-        why = ("it was not compiled into the kernel that ran" if name in WATCHED else
-               "it is none of the files whose coverage is counted")
-        raise SwapKunitError(f"cannot tell which tests reach {text}: {why}; there are "
+        why = "the kernel that ran does not include that file" if name in WATCHED else "coverage does not count that file"
+        raise SwapKunitError(f"cannot tell which tests reach {text}: {why}; choose one of "
                              f"{', '.join(report['files'])}")
     return Place(name, int(found[2] or 0), found[3] or "")
 
 
 @dataclass
 class Answer:
-    """Who reaches a place: what it is in words, [(case, count)] most first, and notes on the way."""
+    """The cases that reach a place, most frequent first, with notes.
+
+    place: its description; text: its source line.
+    """
 
     place: str
     reached: list[tuple[str, int]]
@@ -135,7 +141,7 @@ class Answer:
 
 
 def answer(run: Run, found: Index, place: Place) -> Answer:
-    """Look place up. Raises SwapKunitError for a line or function that is not there."""
+    """Look place up. Raises SwapKunitError if there is no such line or function."""
     if place.function:
         return answer_function(run, found, place)
     entry = run.report["files"][place.file]
@@ -143,13 +149,13 @@ def answer(run: Run, found: Index, place: Place) -> Answer:
     with_code = sorted(int(line) for line in entry["line_counts"])
     last = max(len(text), with_code[-1])
     if not 1 <= place.line <= last:
-        raise SwapKunitError(f"there is no line {place.line} in {place.file}: it has {last} lines; "
+        raise SwapKunitError(f"cannot tell which tests reach {place.file}:{place.line}: the file has {last} lines; "
                              "give one of them")
     notes, line = [], place.line
     if line not in with_code:
         line = next((code for code in with_code if code > line), 0)
-        notes.append(f"{place.file}:{place.line} holds no code; "
-                     + (f"the next line with code is {line}" if line else "nor does any line after it"))
+        notes.append(f"{place.file}:{place.line} has no code; "
+                     + (f"the next line with code is {line}" if line else "neither has any line after it"))
     if not line:
         return Answer(f"{place.file}:{place.line}", [], notes)
     function = function_around(entry, line)
@@ -159,7 +165,7 @@ def answer(run: Run, found: Index, place: Place) -> Answer:
 
 
 def answer_function(run: Run, found: Index, place: Place) -> Answer:
-    """Who reaches any line of a function; the count is that of its most often reached line."""
+    """The cases that reach any line of a function; counts are those of the line reached most often."""
     functions = run.report["files"][place.file]["function_counts"]
     names = [place.function] if place.function in functions else \
         [name for name in functions if re.fullmatch(r"(__do_|__se_)?(sys_)?" + re.escape(place.function), name)]
@@ -167,24 +173,24 @@ def answer_function(run: Run, found: Index, place: Place) -> Answer:
         near = [name for name in functions if place.function in name]
         others = [name for name, entry in run.report["files"].items()
                   if place.function in entry["function_counts"]]
-        hint = (f"it is in {' and '.join(others)}" if others else f"there are {', '.join(near[:8])}" if near
-                else "it is misspelt, or not compiled in this configuration")
-        raise SwapKunitError(f"no function '{place.function}' with code in {place.file}: {hint}")
+        hint = (f"it is in {' and '.join(others)}" if others else f"did you mean {' or '.join(near[:8])}?" if near
+                else "check its name; this configuration may not compile it")
+        raise SwapKunitError(f"cannot find a function '{place.function}' with code in {place.file}: {hint}")
     where = functions[names[0]]
     lines = list(range(where["first"], where["last"] + 1))
     return Answer(f"{place.file}:{names[0]}() in lines {lines[0]} to {lines[-1]}",
                   cases_of(found, place.file, lines), [])
 
 
-def function_around(entry: dict, line: int) -> str:
-    """The smallest function of coverage.json's file entry that spans line, or ""."""
+def function_around(entry: dict[str, Any], line: int) -> str:
+    """The innermost function around line in a file entry of coverage.json, or ""."""
     around = [(where["last"] - where["first"], len(name), name)
               for name, where in entry["function_counts"].items() if where["first"] <= line <= where["last"]]
-    return min(around)[2] if around else ""
+    return str(min(around)[2]) if around else ""
 
 
 def cases_of(found: Index, name: str, lines: list[int]) -> list[tuple[str, int]]:
-    """(case, count) of those that reach any of lines, the most frequent first."""
+    """(case, count) of the cases that reach any of lines, most frequent first, BOOT last."""
     most: dict[int, int] = {}
     for line in lines:
         times: dict[int, int] = {}
@@ -197,16 +203,16 @@ def cases_of(found: Index, name: str, lines: list[int]) -> list[tuple[str, int]]
 
 
 def render(result: Answer, cases: int) -> str:
-    """The answer in words."""
+    """The answer as text; cases: how many ran."""
     lines = list(result.notes)
     tests = [(case, count) for case, count in result.reached if case != BOOT]
     booted = [count for case, count in result.reached if case == BOOT]
     total = sum(count for _, count in tests)
-    lines.append(f"{result.place}: " + (f"reached {total} time{'s' * (total != 1)} by {len(tests)} of "
-                                        f"{cases} tests" if tests else f"no test of {cases} reaches it"))
+    lines.append(f"{result.place}: " + (f"reached {plural(total, 'time')} by {len(tests)} of {cases} tests" if tests
+                                        else f"not reached by any of {cases} tests"))
     if result.text:
         lines.append(f"    {result.text}")
     width = max((len(case) for case, _ in tests), default=0)
     lines += [f"{case:<{width}}  {count:>8}" for case, count in tests]
-    lines += [f"(and {count} times before the first test, at boot)" for count in booted]
+    lines += [f"(and {plural(count, 'time')} at boot, before the first test)" for count in booted]
     return "\n".join(lines)

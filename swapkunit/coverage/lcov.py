@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""lcov's tracefile, and genhtml's pages from it, with lcov 1.x and 2.x alike."""
+"""lcov's tracefile, and genhtml's pages of it, for lcov 1.x and 2.x."""
 from __future__ import annotations
 
 import os
 import re
 import shutil
 import subprocess
+from html import escape
 from pathlib import Path
 from typing import Iterator
 
@@ -16,21 +17,21 @@ from ..base.layout import REPO
 
 LATEST = REPO / "coverage/html"
 RC = REPO / "coverage/lcovrc"
-LINE_NUMBER = re.compile(r'<span class="lineNum"> *(\d+) ?</span>')
-# What lcov 2 makes errors of and what is no fault here: a function inlined everywhere has lines
-# but no calls of its own; a counter of a thread may be off by one.
+LINE_NUMBER = re.compile(r'(<span class="lineNum")(> *(\d+) ?</span>)')
+# Errors of lcov 2 that are harmless here: a function inlined everywhere has lines but no calls, and the counter of a
+# thread may be off by one.
 IGNORED_BY_2 = ("inconsistent", "unused", "corrupt", "category", "range", "source",
                 "unsupported")
 
 
 def tracefile(suites: dict[str, Counts], source: Path) -> str:
-    """All suites' counts as .info text, one section per suite (its test name) and file."""
+    """The tracefile of all suites: a section for each suite (lcov's test name) and file."""
     return "\n".join(line for suite, counts in suites.items() for name, file_counts in counts.items()
                      for line in section(re.sub(r"\W", "_", suite), source / name, file_counts)) + "\n"
 
 
 def section(test: str, path: Path, counts: FileCounts) -> Iterator[str]:
-    """One file's records."""
+    """The records of one file."""
     yield from (f"TN:{test}", f"SF:{path}")
     functions = sorted(counts.functions.items(), key=lambda item: (item[1][0], item[0]))
     yield from (f"FN:{first},{name}" for name, (first, _, _) in functions)
@@ -48,12 +49,12 @@ def section(test: str, path: Path, counts: FileCounts) -> Iterator[str]:
 
 
 def major_version(genhtml: str = "genhtml") -> int:
-    """1 or 2 (or later) of "genhtml: LCOV version 1.16"."""
-    said = subprocess.run([genhtml, "--version"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r"version (\d+)", said)
+    """1 for "genhtml: LCOV version 1.16"."""
+    done = subprocess.run([genhtml, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"version (\d+)", done.stdout)
     if not found:
-        raise SwapKunitError(f"cannot make coverage pages: `{genhtml} --version` does not name its "
-                             "version; reinstall lcov: apt-get install --reinstall lcov")
+        raise SwapKunitError(f"cannot make coverage pages: `{genhtml} --version` prints no version; "
+                             "reinstall lcov: apt-get install --reinstall lcov")
     return int(found[1])
 
 
@@ -62,7 +63,7 @@ def genhtml_command(version: int, info: Path, target: Path, source: Path, title:
     command = ["genhtml", "--quiet", "--config-file", str(RC), "--branch-coverage", "--show-details",
                "--legend", "--prefix", str(source), "--title", title, "--output-directory", str(target)]
     if version >= 2:
-        # Named twice: neither an error nor a warning.
+        # Given twice, neither an error nor a warning.
         for name in IGNORED_BY_2:
             command += ["--ignore-errors", f"{name},{name}"]
     else:
@@ -71,18 +72,18 @@ def genhtml_command(version: int, info: Path, target: Path, source: Path, title:
 
 
 def make_pages(info: Path, target: Path, source: Path, title: str) -> None:
-    """Make target (anew) from info. Raises SwapKunitError with what genhtml said."""
+    """Make the pages in target, replacing old ones, from the tracefile info. Raises SwapKunitError if genhtml fails."""
     shutil.rmtree(target, ignore_errors=True)
     command = genhtml_command(major_version(), info, target, source, title)
     commands.show(command)
     done = commands.run(command, env={**os.environ, "LC_ALL": "C"})
     if done.status:
         raise SwapKunitError(f"cannot make coverage pages: genhtml failed: {commands.tail(done.output, 5)}; "
-                             f"its input {info} is kept")
+                             f"its input is {info}")
 
 
 def name_suites(pages: Path, suites: dict[str, Counts]) -> None:
-    """Let every line number of the pages tell, on hovering, which suites reached its line."""
+    """Give every line number in the pages a tooltip: which suites reached the line, and how often."""
     for page in pages.rglob("*.gcov.html"):
         name = f"mm/{page.name.removesuffix('.gcov.html')}"
         lines: dict[int, list[str]] = {}
@@ -91,16 +92,16 @@ def name_suites(pages: Path, suites: dict[str, Counts]) -> None:
                 if count:
                     lines.setdefault(line, []).append(f"{suite} {count}")
 
-        def titled(found: re.Match) -> str:
-            reached = lines.get(int(found[1]))
-            return found[0].replace(">", f' title="{", ".join(reached)}">', 1) if reached else found[0]
+        def titled(found: re.Match[str], lines: dict[int, list[str]] = lines) -> str:
+            reached = escape(", ".join(lines.get(int(found[3]), [])))
+            return f'{found[1]} title="{reached}"{found[2]}' if reached else found[0]
 
         page.write_text(LINE_NUMBER.sub(titled, page.read_text(errors="surrogateescape")),
                         errors="surrogateescape")
 
 
 def point_latest(target: Path, latest: Path = LATEST) -> bool:
-    """Make the link coverage/html lead to target; False where the repo cannot be written."""
+    """Point the link coverage/html to target; False if the repository is not writable."""
     try:
         new = latest.with_name(f"{latest.name}.new")
         new.unlink(missing_ok=True)
@@ -112,6 +113,6 @@ def point_latest(target: Path, latest: Path = LATEST) -> bool:
 
 
 def drop_latest(latest: Path = LATEST) -> None:
-    """Remove the link coverage/html when it leads nowhere any more."""
+    """Remove the link coverage/html if its target is gone."""
     if latest.is_symlink() and not latest.exists():
         latest.unlink()

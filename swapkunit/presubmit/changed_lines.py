@@ -14,7 +14,8 @@ from ..build import patches
 from ..coverage import lcov
 from ..coverage.counters import WATCHED, Tools, function_in_source
 from ..coverage.measure import run_counting
-from ..coverage.report import Places, collect, counter_directory, forget, keep_notes, source_lines, total_of
+from ..coverage.figures import collect, source_lines, total_of
+from ..coverage.places import Places, counter_directory, forget, keep_notes
 from ..run import session as sessions
 from ..run.session import Session
 from .report import PASS, SKIP, WARN, Step

@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import sandbox
 from ..base.layout import REPO
 from ..coverage.counters import WATCHED, tools_for
-from ..coverage.report import FRAGMENT
+from ..coverage.places import FRAGMENT
 from ..series.applying import Base
 from ..series.series import Patch, Series
 from .changed_lines import State
