@@ -31,10 +31,7 @@ class Excuse:
     reason: str
 
 
-EXCUSES = (
-    Excuse("SPACING", "*", r"__has_include\(<", "checkpatch takes the brackets of __has_include(<...>) for operators"),
-    Excuse("SPACING|INDENTED_LABEL", "mm/*", r"^\s+(default|struct \w+ \*):", "checkpatch takes _Generic for a label"),
-)
+EXCUSES: tuple[Excuse, ...] = ()
 CHECKPATCH = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): (?:ERROR|WARNING|CHECK):(?P<kind>\w+): ")
 
 

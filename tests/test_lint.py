@@ -15,7 +15,8 @@ class Excuses(Scratch):
 
     def test_excuse(self) -> None:
         write(self.top / "mm/zswap.c", "#if __has_include(<linux/a.h>)\nint a =1;\n")
-        with mock.patch("swapkunit.lint.REPO", self.top):
+        brackets = lint.Excuse("SPACING", "*", r"__has_include\(<", "brackets, not operators")
+        with mock.patch("swapkunit.lint.REPO", self.top), mock.patch("swapkunit.lint.EXCUSES", (brackets,)):
             for finding, excused in (
                     ("mm/zswap.c:1: ERROR:SPACING: spaces required around that '<'", True),
                     ("mm/zswap.c:2: ERROR:SPACING: spaces required around that '='", False),

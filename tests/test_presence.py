@@ -147,7 +147,8 @@ class Presence(Scratch):
 
     def test_probe_that_fails(self) -> None:
         with mock.patch.object(presence, "PROBE", Path("/nowhere.py")), \
-                contextlib.redirect_stderr(io.StringIO()), self.assertRaisesRegex(SwapKunitError, "failed as shown above"):
+                contextlib.redirect_stderr(io.StringIO()), \
+                self.assertRaisesRegex(SwapKunitError, "failed as shown above"):
             presence.find(self.fetched)
 
     def test_every_listed_mechanism_is_one_the_probe_knows(self) -> None:

@@ -83,8 +83,7 @@ def parse(text: str) -> list[Mechanism]:
 
 def ask_probe(kernel: Kernel, *options: str | Path) -> list[Mechanism]:
     """What kunit/mechanisms.py finds in a kernel. Raises SwapKunitError."""
-    command = [sys.executable, PROBE, "--srctree", kernel.path, *options]
-    done = commands.run(command, env=commands.kernel_environment())
+    done = commands.run([sys.executable, PROBE, "--srctree", kernel.path, *options], env=commands.kernel_environment())
     try:
         return parse(done.output)
     except (ValueError, TypeError):
