@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whether a series applies, and what is said when it does not."""
+"""Whether a series applies, and the reason if it does not."""
 from __future__ import annotations
 
 import subprocess
 import sys
 import unittest
 
-from swapkunit.series import applying, series
-from swapkunit.presubmit import steps as presubmit_steps
-from swapkunit.series.applying import Applied, Failed
 from swapkunit.base.errors import SwapKunitError
+from swapkunit.presubmit import steps
+from swapkunit.series import applying, series
+from swapkunit.series.applying import Applied, Failed
+from swapkunit.series.bases import Base, base_of
 
 from .support import REPO, Scratch, fingerprint, git, make_kernel, write
 from .test_series import SWAPFILE, repository
@@ -46,7 +47,7 @@ class Applying(Scratch):
 
 
 class Outcomes(Applying):
-    """Applied, or failed and why."""
+    """Applied, or Failed with a reason."""
 
     def test_series_applies_and_the_tree_is_only_read(self) -> None:
         before = fingerprint(self.kernel)
@@ -71,13 +72,13 @@ class Outcomes(Applying):
         elsewhere = self.patch("--- a/mm/zswap.c\n+++ b/mm/zswap.c\n@@ -1 +1 @@\n-lost\n+x\n")
         found = self.attempt(first, elsewhere, second)
         self.assertEqual([one.needs for one in found], [[], [], ["1"]])
-        self.assertEqual(found[2].lines()[-1], "it may need patch 1 of the series, which did not apply")
+        self.assertEqual(found[2].lines()[-1], "may need patch 1 of the series, which did not apply")
 
     def test_first_hunk_and_the_others_are_named(self) -> None:
         write(self.kernel / "mm/swapfile.c", SWAPFILE.replace("line_55 =", "line_fifty_five ="))
         found = self.failure(self.patches[1])
         self.assertEqual((found.file, found.number, found.of), ("mm/swapfile.c", 1, 1))
-        self.assertIn("it wants 'int line_55 = 55;' where the tree has something else", found.reason)
+        self.assertIn("the hunk expects 'int line_55 = 55;' where the tree has something else", found.reason)
         self.assertIn("55: int line_fifty_five = 55;", found.there)
         self.assertTrue(found.where().startswith("mm/swapfile.c: hunk 1 of 1, @@ -53,7 +53,8 @@"), found.where())
 
@@ -87,33 +88,33 @@ class Outcomes(Applying):
         self.assertIn("the tree has other lines between 'int line_52 = 52;' and 'int line_53 = 53;'", found.reason)
         self.assertIn("53: int in_between;", found.there)
 
-    def test_further_down_is_no_failure(self) -> None:
+    def test_offset(self) -> None:
         write(self.kernel / "mm/swapfile.c", "/* one more line */\n" * 30 + SWAPFILE)
         outcome = self.attempt(self.patches[1])[0]
         self.assertIsInstance(outcome, Applied)
-        self.assertEqual(outcome.moved, ["mm/swapfile.c: hunk 1 at line 82, 29 off"])
+        self.assertEqual(outcome.moved, ["mm/swapfile.c: hunk 1 at line 82, offset 29"])
 
-    def test_hunk_that_went_to_another_function(self) -> None:
+    def test_hunk_that_applies_in_another_function(self) -> None:
         bodies = "".join(f"int {name}(void)\n{{\n\t{name}_();\n\tloop();\n\treturn 0;\n}}\n" for name in ("one", "two"))
         write(self.kernel / "mm/swapfile.c", bodies.replace("two_();\n\tloop", "two_();\n\tother"))
-        for heading, said in (("int two(void)", ", in one() and not in two()"), ("int one(void)", ""),
+        for heading, remark in (("int two(void)", ", in one() instead of two()"), ("int one(void)", ""),
                               ("int gone(void)", "")):
             outcome = self.attempt(self.hunk(heading, " \tloop();", "+\tmore();", " \treturn 0;", start=9))[0]
-            self.assertEqual(outcome.moved, [f"mm/swapfile.c: hunk 1 at line 4, 5 off{said}"])
-            self.assertEqual(outcome.strayed, outcome.moved if said else [])
-            self.assertEqual(presubmit_steps.applies(outcome.patch, outcome, []).status, "warn" if said else "pass")
+            self.assertEqual(outcome.moved, [f"mm/swapfile.c: hunk 1 at line 4, offset 5{remark}"])
+            self.assertEqual(outcome.strayed, outcome.moved if remark else [])
+            self.assertEqual(steps.applies(outcome.patch, outcome, []).status, "warn" if remark else "pass")
 
     def test_already_there(self) -> None:
         git(self.kernel, "checkout", "-q", "master")
-        self.assertEqual(self.failure(self.patches[1]).reason, "the tree has this change already")
+        self.assertEqual(self.failure(self.patches[1]).reason, "the tree already has this change")
 
-    def test_seems_to_be_there_in_another_form(self) -> None:
+    def test_change_that_the_tree_seems_to_have(self) -> None:
         lines = "".join(f"\tnew_line_{number}();\n" for number in range(5))
         write(self.kernel / "mm/swapfile.c", SWAPFILE.replace("int line_15 = 15;\n", lines + "int line_15 = 0xf;\n"))
         hunk = "@@ -12,4 +12,9 @@\n int line_12 = 12;\n int line_13 = 13;\n int line_14 = 14;\n"
         hunk += "".join(f"+{line}\n" for line in lines.splitlines()) + " int line_15 = 15;\n"
         reason = self.failure(self.patch(f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n{hunk}")).reason
-        self.assertIn("it seems to be in this tree already: 5 of the 5 lines it adds are", reason)
+        self.assertIn("the tree seems to have this change already: it has 5 of the 5 lines that the patch adds", reason)
         self.assertNotIn("seems", self.failure(self.patch(
             f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n{hunk.replace('new_line', 'other')}")).reason)
 
@@ -134,21 +135,21 @@ class Outcomes(Applying):
                       "proceed();")
         added = ("+\tinode = area->file->host;", "+\tif (area->flags & (DISK | FILE))", "+\tif (is_congested(inode))")
         found = self.failure(self.hunk(HEADING, " \tprepare();", *added, " \tproceed();"))
-        self.assertIn("already: 3 of the 3 lines it adds are, or lines much like them", found.reason)
+        self.assertIn("already: it has 3 of the 3 lines that the patch adds, or similar lines", found.reason)
         removed = "-\tinode = area->path->host;"
         found = self.failure(self.hunk(HEADING, " \tprepare();", removed, *added, " \tproceed();"))
-        self.assertNotIn("seems", found.reason, "a line like the one that goes tells nothing")
+        self.assertNotIn("seems", found.reason, "similar lines count only for a patch that removes none")
 
     def test_single_line_that_the_tree_has(self) -> None:
         self.function("prepare();", "folio_add_anon_rmap_pte(folio, page);", "other();")
         change = ("-\tpage_add_anon_rmap(page);", "+\tfolio_add_anon_rmap_pte(folio, page);")
         found = self.failure(self.hunk(HEADING, " \tprepare();", *change, " \tproceed();"))
-        self.assertIn("what it adds is there, what it removes is not", found.reason)
+        self.assertIn("it has what the patch adds, and not what it removes", found.reason)
         line = "extern bool a_rather_long_name_of_a_single_line;"
         self.function("prepare();", line, "other();")
-        for added, said in ((line, True), ("goto some_other_label_that_is_there;", False)):
+        for added, seems in ((line, True), ("goto some_other_label_that_is_there;", False)):
             found = self.failure(self.hunk(HEADING, " \tprepare();", f"+\t{added}", " \tproceed();"))
-            self.assertEqual("seems to be in this tree already" in found.reason, said)
+            self.assertEqual("seems to have this change already" in found.reason, seems)
         self.function("prepare();", "folio_add_anon_rmap_pte(folio, page);", "page_add_anon_rmap(page);")
         found = self.failure(self.hunk(HEADING, " \tprepare();", *change, " \tproceed();"))
         self.assertNotIn("seems", found.reason)
@@ -157,7 +158,7 @@ class Outcomes(Applying):
         self.function("one();", "two();")
         for heading in (HEADING, "static struct a_rather_long_name *swap_thi"):
             found = self.failure(self.hunk(heading, " \tthree();", "-\tfour();", " \tint line_99 = 99;", " \tfive();"))
-            self.assertEqual(found.reason, "swap_thing() has none of the lines this hunk wants")
+            self.assertEqual(found.reason, "swap_thing() has none of the lines this hunk expects")
             self.assertEqual(found.there[0], "101: static int swap_thing(struct page *page)")
 
     def test_other_lines_at_the_end(self) -> None:
@@ -167,37 +168,37 @@ class Outcomes(Applying):
         self.assertIn("the tree has other lines after 'two();'", found.reason)
         self.assertIn("104: \ttwo();", found.there)
 
-    def test_less_context_would_do(self) -> None:
+    def test_less_context_would_help(self) -> None:
         lines = [f" int line_{number} = {number};" for number in range(51, 57)]
         patch = self.hunk("", " int changed = 50;", *lines[:2], "+int more;", *lines[2:5])
-        self.assertIn("with less context (git apply -C2) it would fit", self.failure(patch).reason)
+        self.assertIn("with less context (git apply -C2) it would apply", self.failure(patch).reason)
         patch = self.hunk("", " int changed = 50;", " int changed = 51;", *lines[1:2], "+int more;", *lines[2:5])
         self.assertNotIn("less context", self.failure(patch).reason)
 
-    def test_what_the_mail_suffered_is_told(self) -> None:
+    def test_damage_of_the_mail_is_mentioned(self) -> None:
         self.function("one(a,\tb);", "two(&a);", "other();")
         patch = self.hunk(HEADING, "         one(a,  b);", "-        two(&a);", "+        two(&b);",
                           "         three();")
         found = self.failure(patch)
-        self.assertIn("it wants 'three();'", found.reason)
-        self.assertIn("(its tabs have become spaces: save the raw mail)", found.reason)
+        self.assertIn("the hunk expects 'three();'", found.reason)
+        self.assertIn("(its tabs became spaces; save the raw mail)", found.reason)
 
     def test_lacking_function(self) -> None:
         hunk = ("@@ -3,3 +3,4 @@ static int swap_thing(struct page *page)\n"
                 " \tif (page)\n+\t\twait();\n \t\tgo();\n \tstop();\n")
         found = self.failure(self.patch(f"--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n{hunk}"))
-        self.assertEqual((found.reason, found.there), ("this tree has no swap_thing() there", []))
+        self.assertEqual((found.reason, found.there), ("this file has no swap_thing() in this tree", []))
 
     def test_white_space(self) -> None:
         diff = git(self.kernel, "diff", "-U1", "master", "master~1").replace("\t", "        ")
         diff = diff.replace(" int line_54 = 54;", " int  line_54 = 54;")
         git(self.kernel, "checkout", "-q", "master")
         found = self.failure(self.patch(diff))
-        self.assertIn("it fits but for the white space", found.reason)
+        self.assertIn("only white space differs", found.reason)
 
     def test_files_that_are_not_as_expected(self) -> None:
         new = "--- /dev/null\n+++ b/mm/zswap.c\n@@ -0,0 +1 @@\n+x\n"
-        self.assertEqual(self.failure(self.patch(new)).reason, "this tree has mm/zswap.c already")
+        self.assertEqual(self.failure(self.patch(new)).reason, "this tree already has mm/zswap.c")
         both = "".join(f"--- a/mm/{name}.c\n+++ b/mm/{name}.c\n@@ -1 +1 @@\n-lost\n+x\n" for name in ("swapfile", "no"))
         found = self.failure(self.patch(both))
         self.assertEqual((found.file, found.reason, found.others),
@@ -209,13 +210,13 @@ class Outcomes(Applying):
         self.assertEqual(self.failure(self.patch(gone.replace("a/mm/", "").replace("b/mm/", ""))).reason,
                          "this tree has no gone.c")
 
-    def test_lines_are_there_but_git_does_not_take_them(self) -> None:
-        for lines, said in ((("-int line_55 = 55;", "+int x;"), "it has no context, and git apply wants some"),
-                            ((" int line_54 = 54;", "-int line_55 = 55;"), "for one at the end of the file"),
-                            (("-int line_55 = 55;", " int line_56 = 56;"), "for one at the start of the file")):
-            with self.subTest(said):
+    def test_git_refuses_the_hunk_although_its_lines_are_there(self) -> None:
+        for lines, reason in ((("-int line_55 = 55;", "+int x;"), "the hunk has no context, which git apply needs"),
+                            ((" int line_54 = 54;", "-int line_55 = 55;"), "git apply expects it at the end of the file"),
+                            (("-int line_55 = 55;", " int line_56 = 56;"), "git apply expects it at the start of the file")):
+            with self.subTest(reason):
                 start = 1 if lines[-1][0] == " " else 54
-                self.assertIn(said, self.failure(self.hunk("", *lines, start=start)).reason)
+                self.assertIn(reason, self.failure(self.hunk("", *lines, start=start)).reason)
         twice = self.patch(git(self.kernel, "diff", "master~2", "master~1") * 2)
         self.assertIn("another hunk of the patch changes them first", self.failure(twice).reason)
 
@@ -241,7 +242,7 @@ class Outcomes(Applying):
 
 
 class Kernels(Applying):
-    """The kernels of the cache."""
+    """The kernels in the cache."""
 
     def test_which_take_it(self) -> None:
         good = make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1")
@@ -254,11 +255,11 @@ class Kernels(Applying):
 
 
 class Bases(Applying):
-    """Where the base's files come from."""
+    """The tree a series is applied to."""
 
-    def base(self, spec: str) -> applying.Base:
-        """The base of a range, let go when the test ends."""
-        found = applying.base_of(self.kernel, None, spec)
+    def base(self, spec: str) -> Base:
+        """The base of a range, closed when the test ends."""
+        found = base_of(self.kernel, None, spec)
         self.addCleanup(found.close)
         return found
 
@@ -284,12 +285,12 @@ class Bases(Applying):
     def test_partial_clone(self) -> None:
         git(self.kernel, "config", "uploadpack.allowFilter", "true")
         git(self.top, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{self.kernel}", "partial")
-        with self.assertRaisesRegex(SwapKunitError, "it is a partial clone: `git checkout .* there gets what it lacks"):
-            applying.base_of(self.top / "partial", None, "origin/master~1..origin/master")
+        with self.assertRaisesRegex(SwapKunitError, "; run `git checkout .* once, which fetches what this partial clone lacks, or"):
+            base_of(self.top / "partial", None, "origin/master~1..origin/master")
 
-    def test_another_process_at_work_on_another_base(self) -> None:
-        code = ("import sys; from pathlib import Path; from swapkunit.series import applying\n"
-                f"base = applying.base_of(Path({str(self.kernel)!r}), None, sys.argv[1])\n"
+    def test_another_process_using_another_base(self) -> None:
+        code = ("import sys; from pathlib import Path; from swapkunit.series.bases import base_of\n"
+                f"base = base_of(Path({str(self.kernel)!r}), None, sys.argv[1])\n"
                 "print('held', flush=True); sys.stdin.read()")
         holder = subprocess.Popen([sys.executable, "-c", code, "master~1..master"], cwd=REPO, text=True,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -297,18 +298,18 @@ class Bases(Applying):
             self.assertEqual(holder.stdout.readline(), "held\n")
             same = self.base("master~1..master")
             same.close()
-            with self.assertRaisesRegex(SwapKunitError, "another swap-kunit is at work on one; wait for it"):
+            with self.assertRaisesRegex(SwapKunitError, "another swap-kunit is using the current one; wait for it"):
                 self.base("master~2..master")
         finally:
             holder.communicate("")
         self.assertTrue(self.base("master~2..master").commit)
 
     def test_given_trees(self) -> None:
-        self.assertEqual(applying.base_of(self.kernel, None).path, self.kernel)
+        self.assertEqual(base_of(self.kernel, None).path, self.kernel)
         kernel = make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1")
-        self.assertEqual(applying.base_of(None, "7.3").path, kernel)
+        self.assertEqual(base_of(None, "7.3").path, kernel)
         with self.assertRaisesRegex(SwapKunitError, "not a git repository"):
-            applying.base_of(kernel, None, "a..b")
+            base_of(kernel, None, "a..b")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Mails as archives, lists, queues and people pass them on."""
+"""Mails as archives, lists, queues and people forward them."""
 from __future__ import annotations
 
 import base64
@@ -13,6 +13,7 @@ import sys
 import unittest
 from email.message import EmailMessage
 
+from swapkunit.base.errors import SwapKunitError
 from swapkunit.series import series
 
 from .support import REPO, git
@@ -24,7 +25,7 @@ QUEUED = ("From: a queue <q@q>\nSubject: Patch \"{title}\" has been added to the
 
 
 class Containers(Reading):
-    """Several mails in one, and packed ones."""
+    """Several mails in one, and compressed mails."""
 
     def headless(self) -> list[str]:
         """Cover letter and patches without their From_ line."""
@@ -81,18 +82,18 @@ class Containers(Reading):
 
 
 class PassedOn(Reading):
-    """A patch below another mail's words, and on a page."""
+    """A patch below other text, and on a web page."""
 
     def forms(self) -> dict[str, str]:
-        """The first patch."""
+        """The first patch in many forms."""
         mail = self.mails[1].replace("[PATCH v1 1/2] ", "[PATCH] ")
         head, body = mail.partition("\n\n")[::2]
         start = head.partition("\n")[0]
         bare = re.sub(r"(?m)^(?!From: |Subject: ).*\n", "", head.replace("[PATCH] ", "") + "\n")
-        told = QUEUED.format(title=FIRST)
+        notice = QUEUED.format(title=FIRST)
         return {
-            "queued": told + mail.replace("[PATCH] ", ""),
-            "queued, escaped": told + ">" + mail.replace("[PATCH] ", ""),
+            "queued": notice + mail.replace("[PATCH] ", ""),
+            "queued, escaped": notice + ">" + mail.replace("[PATCH] ", ""),
             "under review": f"From: a queue <q@q>\nSubject: [PATCH] {FIRST}\n\n6.1-stable review patch.  Say what is "
                             f"wrong.\n\n{RULE}\n\nFrom: A Person <t@t>\n\n{body}",
             "scissors": f"From: B <b@b>\nSubject: Re: trouble\n\nLike this?\n\n-- >8 --\n{bare}\n{body}",
@@ -135,36 +136,36 @@ class PassedOn(Reading):
 
 
 class Damage(Reading):
-    """What is beyond repair is named."""
+    """Damage that cannot be repaired is named."""
 
     def test_lines_joined(self) -> None:
-        self.assertIn("its lines are joined to one", self.error(" ".join(self.mails[1].split())))
+        self.assertIn("all its lines were joined", self.error(" ".join(self.mails[1].split())))
 
     def test_white_space_at_the_start_of_lines_lost(self) -> None:
-        self.assertIn("the space before each line of context is lost",
+        self.assertIn("the space at the start of context lines was lost",
                       self.error(re.sub(r"(?m)^[ \t]+", "", self.mails[1])))
 
     def test_numbers_of_a_hunk(self) -> None:
-        for told in ("8,8 +8,8", "8,7 +8,9", "8,9 +8,8", "8,8 +8,9", "8,7 +8,12"):
-            with self.subTest(told):
-                said = self.error(self.mails[1].replace("@@ -8,7 +8,8 @@", f"@@ -{told} @@"))
-                self.assertIn("has 7 old and 8 new lines: it was edited by hand", said)
+        for sizes in ("8,8 +8,8", "8,7 +8,9", "8,9 +8,8", "8,8 +8,9", "8,7 +8,12"):
+            with self.subTest(sizes):
+                message = self.error(self.mails[1].replace("@@ -8,7 +8,8 @@", f"@@ -{sizes} @@"))
+                self.assertIn("has 7 old and 8 new lines: it was edited by hand", message)
 
     def test_change_after_the_end_of_a_hunk(self) -> None:
         lines = "--- a/mm/zswap.c\n+++ b/mm/zswap.c\n@@ -1 +1,2 @@\n int zswap;\n+int a;\n+int b;\n"
         self.assertIn("has 1 old and 3 new lines", self.error(f"Subject: [PATCH] x\n\nx\n---\n{lines}"))
 
     def test_no_hunk(self) -> None:
-        self.assertIn("it has no hunk, no line @@",
+        self.assertIn("it has no hunk (no line @@",
                       self.error(re.sub(r"(?m)^@@.*\n", "", self.mails[1])))
 
 
 class Strange(Reading):
-    """Files that are none."""
+    """Files that are not mails."""
 
     def test_named_pipe(self) -> None:
         os.mkfifo(self.top / "pipe")
-        with self.assertRaisesRegex(series.SwapKunitError, "it is a named pipe; give a file"):
+        with self.assertRaisesRegex(SwapKunitError, "it is a named pipe; give a file"):
             series.read_inputs([self.top / "pipe"], self.work)
 
     def test_pipe_of_a_shell(self) -> None:
@@ -176,7 +177,7 @@ class Strange(Reading):
         self.assertEqual(done.stdout, b"2\n")
 
     def test_encoded_garbage(self) -> None:
-        self.assertIn("there is no diff in it", self.error(base64.encodebytes(os.urandom(3000))))
+        self.assertIn("it has no diff", self.error(base64.encodebytes(os.urandom(3000))))
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ class Answers(Check):
 
     def test_errors(self) -> None:
         full = OSError(errno.ENOSPC, "No space left on device", "/small")
-        for error, status, said in ((UnusableInput("refuse it: because; do"), "fail", "refuse it: because; do"),
+        for error, status, summary in ((UnusableInput("refuse it: because; do"), "fail", "refuse it: because; do"),
                                     (SwapKunitError("cannot: because; do"), "warn", "not checked: cannot: because; do"),
                                     (UntestableKernel("the base; mend it"), "warn", "not checked: the base; mend it"),
                                     (full, "warn", "not checked: No space left on device (/small); make room on that "
@@ -89,14 +89,14 @@ class Answers(Check):
                                      "swap-kunit: TypeError: oh\nno")):
             with mock.patch.object(self, "check", side_effect=error):
                 found = json.loads(self.ask(self.second))
-                self.assertEqual((found[0]["status"], found[0]["summary"]), (status, said))
+                self.assertEqual((found[0]["status"], found[0]["summary"]), (status, summary))
                 kind = "ERROR" if status == "fail" else "WARNING"
-                self.assertEqual(self.ask(self.second, "--lines"), f"{kind}: {said}\n".replace("oh\n", "oh "))
+                self.assertEqual(self.ask(self.second, "--lines"), f"{kind}: {summary}\n".replace("oh\n", "oh "))
 
     def test_mails_without_a_usable_patch(self) -> None:
         found = json.loads(self.ask("hello"))
         self.assertEqual(found, [])
-        self.assertIn("nothing on stdin", json.loads(self.ask(""))[0]["summary"])
+        self.assertIn("stdin is empty", json.loads(self.ask(""))[0]["summary"])
         with mock.patch("swapkunit.presubmit.b4.LARGEST", 100):
             self.assertIn("it is larger than", json.loads(self.ask(self.second))[0]["summary"])
         refused = json.loads(self.ask(self.second.replace("b/mm/swapfile.c", "b/../swapfile.c")))[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From what a person saved to an ordered list of patches; the same two patches in every disguise."""
+"""From saved files to an ordered list of patches; the same two patches in many forms."""
 from __future__ import annotations
 
 import atexit
@@ -18,8 +18,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit.series import choosing, series
 from swapkunit.base.errors import SwapKunitError
+from swapkunit.series import choosing, series
+from swapkunit.series.mails import Mail
 from swapkunit.series.series import Series
 
 from .support import REPO, Scratch, fingerprint, git, make_kernel, write
@@ -31,7 +32,7 @@ FIRST, SECOND = "mm: swap: first things first", "mm: swap: then the second, with
 
 @functools.cache
 def template() -> Path:
-    """What repository() copies: made once."""
+    """The repository that repository() copies."""
     top = tempfile.TemporaryDirectory(prefix="swap-kunit-test-")
     atexit.register(top.cleanup)
     kernel = make_kernel(Path(top.name) / "linux")
@@ -79,7 +80,7 @@ class Reading(Scratch):
         return series.read_inputs(files, self.work, partial)
 
     def error(self, *texts: str | bytes) -> str:
-        """The one line that refuses these texts."""
+        """The error for these texts: one line."""
         with self.assertRaises(SwapKunitError) as caught:
             self.read(*texts)
         self.assertNotIn("\n", str(caught.exception))
@@ -87,7 +88,7 @@ class Reading(Scratch):
         return str(caught.exception)
 
     def assert_both(self, found: Series) -> None:
-        """found is the two patches, whole."""
+        """found is the two patches, complete."""
         self.assertEqual([(patch.number, patch.total) for patch in found.patches], [(1, 2), (2, 2)])
         self.assertEqual([patch.subject for patch in found.patches], [FIRST, SECOND])
         for patch, end in zip(found.patches, ("master~1", "master")):
@@ -98,13 +99,13 @@ class Reading(Scratch):
 
 
 def body_of(mail: str) -> tuple[str, str]:
-    """Header and body of a mail, the From_ line dropped."""
+    """Header and body of a mail, without the From line."""
     header, _, body = mail.partition("\n\n")
     return header.partition("\n")[2], body
 
 
 class Forms(Reading):
-    """Each form a mail may have been saved in."""
+    """The forms in which mails are saved."""
 
     def test_files_of_format_patch(self) -> None:
         found = self.read(*self.mails)
@@ -123,7 +124,7 @@ class Forms(Reading):
     def test_mbox(self) -> None:
         self.assert_both(self.read("".join(self.mails)))
 
-    def test_mbox_out_of_order_and_packed(self) -> None:
+    def test_mbox_out_of_order_and_compressed(self) -> None:
         self.assert_both(self.read(gzip.compress("".join(reversed(self.mails)).encode())))
 
     def test_stdin(self) -> None:
@@ -151,20 +152,20 @@ class Forms(Reading):
                 f"Subject: [PATCH {number}/2] {title}\nContent-Type: text/plain; charset=UTF-8; format=flowed\n\n{text}"
                 for number, title, text in ((1, FIRST, mails[0]), (2, SECOND, mails[1])))))
 
-    def encoded(self, mail: str, how: str, told: bool, done: bool) -> bytes:
-        """A mail whose body is encoded (done), and whose header says so (told)."""
+    def encoded(self, mail: str, how: str, declared: bool, done: bool) -> bytes:
+        """A mail whose body is encoded (done), and whose header says so (declared)."""
         header, body = body_of(mail)
         header = re.sub(r"(?im)^(mime-version|content-[\w-]+):.*\n?", "", header).rstrip("\n")
         header += "\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8"
-        header += f"\nContent-Transfer-Encoding: {how}" if told else ""
+        header += f"\nContent-Transfer-Encoding: {how}" if declared else ""
         encode = quopri.encodestring if how == "quoted-printable" else base64.encodebytes
         return f"{header}\n\n".encode() + (encode(body.encode()) if done else body.encode())
 
     def test_transfer_encodings(self) -> None:
         for how in ("quoted-printable", "base64"):
-            for told, done in ((True, True), (False, True), (True, False)):
-                with self.subTest(how=how, told=told, done=done):
-                    self.assert_both(self.read(*(self.encoded(mail, how, told, done) for mail in self.mails[1:])))
+            for declared, done in ((True, True), (False, True), (True, False)):
+                with self.subTest(how=how, declared=declared, done=done):
+                    self.assert_both(self.read(*(self.encoded(mail, how, declared, done) for mail in self.mails[1:])))
 
     def test_encoded_carriage_returns(self) -> None:
         mails = [self.encoded(mail.replace("\n", "\r\n").replace("\r\n\r\n", "\n\n", 1), "base64", True, True)
@@ -209,12 +210,12 @@ class Forms(Reading):
         self.assertEqual([(patch.name, patch.touched) for patch in found.patches],
                          [('patch 1/1 "given0"', ["mm/swapfile.c"])])
 
-    def test_footer_of_a_list_is_no_part_of_the_diff(self) -> None:
+    def test_footer_of_a_list_is_not_part_of_the_diff(self) -> None:
         footer = "\n\n_______________________________________________\nlist@example.org\n- a dash\n+ a plus\n"
         self.assert_both(self.read(*(mail + footer for mail in self.mails[1:])))
 
     def forms_of_the_first(self) -> dict[str, str]:
-        """The first patch as other tools and pages give it."""
+        """The first patch in the forms of other tools and pages."""
         diff = git(self.kernel, "diff", "master~2", "master~1")
         hunk, text = diff[diff.index("@@"):], f"why\n\nSigned-off-by: A Person <t@t>\n---\n{diff}"
         parts = ("MIME-Version: 1.0\nContent-Type: multipart/{}; boundary=XX\n\n--XX\nContent-Type: text/plain\n\n"
@@ -253,12 +254,12 @@ class Forms(Reading):
         found = series.read_mail(io.BytesIO(self.mails[2].encode()), self.work)
         self.assertEqual((found.patches[0].number, found.missing),
                          (2, [f'patch 1 of 2, the series of "{SECOND}"']))
-        with self.assertRaisesRegex(SwapKunitError, "nothing on stdin"):
+        with self.assertRaisesRegex(SwapKunitError, "stdin is empty"):
             series.read_mail(io.BytesIO(b"\n"), self.work)
 
 
 class Subjects(unittest.TestCase):
-    """What is read from a subject."""
+    """The parsing of subjects."""
 
     def test_prefixes(self) -> None:
         for subject, wanted in (
@@ -279,17 +280,17 @@ class Subjects(unittest.TestCase):
 
 
 def retitled(mail: str, title: str) -> str:
-    """mail with another title, its [PATCH ..] kept."""
+    """mail with another title but the same [PATCH ..]."""
     return re.sub(r"(?m)^Subject: (\[[^\]]*\]).*\n(?: .*\n)*", rf"Subject: \1 {title}\n", mail, count=1)
 
 
-def mail_with(subject: str) -> series.Mail:
-    """A mail of which only the subject matters."""
-    return series.Mail(subject, "", "", "", "", "", "", "x", 0)
+def mail_with(subject: str) -> Mail:
+    """A mail with only a subject."""
+    return Mail(subject, "", "", "", "", "", "", "x", 0)
 
 
 class Choosing(Reading):
-    """What is left out, and what must be there."""
+    """What is left out, and what is required."""
 
     def test_replies_and_talk(self) -> None:
         reply = "From: B <b@b>\nSubject: Re: [PATCH 1/2] x\n\n> diff --git a/x b/x\n\nReviewed-by: B <b@b>\n"
@@ -310,7 +311,7 @@ class Choosing(Reading):
             found = self.read("".join(mails))
             self.assert_both(found)
             self.assertEqual(found.version, 3)
-            self.assertIn(f'left out: [PATCH 1/2] "{FIRST}", since v3 of it is there', found.notes)
+            self.assertIn(f'left out: [PATCH 1/2] "{FIRST}", replaced by v3', found.notes)
 
     def test_given_twice(self) -> None:
         found = self.read(*self.mails, *self.mails)
@@ -331,7 +332,7 @@ class Choosing(Reading):
         self.assertEqual(lone.missing, [f'patches 1-2 of 3, the series of "{SECOND}"'])
         self.assertEqual(lone.notes, [f'not given: patches 1-2 of 3, the series of "{SECOND}"'])
 
-    def test_several_series_one_over_the_other(self) -> None:
+    def test_several_series_in_the_order_given(self) -> None:
         other = self.mails[1].replace("From: t <t@t>", "From: Other <o@o>").replace(FIRST, "mm: other")
         found = self.read(other.replace("v1 1/2", "v7 2/2"), *self.mails)
         self.assertEqual([(patch.subject, patch.number) for patch in found.patches],
@@ -374,7 +375,7 @@ class Choosing(Reading):
         found = self.read(*self.mails, *request)
         self.assert_both(found)
         self.assertEqual(found.version, 1)
-        self.assertIn(f'left out: [RFC PATCH v2 2/2] "{SECOND}", since it is there without RFC', found.notes)
+        self.assertIn(f'left out: [RFC PATCH v2 2/2] "{SECOND}", replaced by the one without RFC', found.notes)
 
     def test_loose_patches_in_the_order_given(self) -> None:
         mails = [re.sub(r"\[PATCH v1 \d/2\]", "[PATCH]", mail) for mail in self.mails[1:]]
@@ -383,11 +384,11 @@ class Choosing(Reading):
 
 
 class Unusable(Reading):
-    """What is named instead of tried."""
+    """Input that is refused with a reason."""
 
     def test_nothing_in_it(self) -> None:
-        self.assertIn("there is no diff in it", self.error("From: a\nSubject: [PATCH] x\n\nhello\n"))
-        self.assertIn("it is a cover letter only", self.error(self.mails[0]))
+        self.assertIn("it has no diff", self.error("From: a\nSubject: [PATCH] x\n\nhello\n"))
+        self.assertIn("it has only the cover letter", self.error(self.mails[0]))
         self.assertIn("is quoted (>)", self.error(re.sub(r"(?m)^", "> ", self.mails[1])))
         self.assertIn("is indented", self.error("Subject: [PATCH] x\n\n" + re.sub(r"(?m)^", "    ", self.mails[1])))
         self.assertIn("a context diff", self.error("Subject: [PATCH] x\n\n*** a/x.c\tnow\n--- b/x.c\tnow\n"
@@ -396,11 +397,11 @@ class Unusable(Reading):
         self.assertIn("it is not text", self.error(b"\x7fELF\0\0\0"))
         self.assertIn("No such file", str(self.error_of([self.top / "nowhere"])))
         (self.top / "hollow").mkdir()
-        self.assertIn("has no files in it", str(self.error_of([self.top / "hollow"])))
+        self.assertIn("has no files", str(self.error_of([self.top / "hollow"])))
         self.assertIn("no patch was given", str(self.error_of([])))
 
     def error_of(self, files: list[Path]) -> SwapKunitError:
-        """What read_inputs raises."""
+        """The error of read_inputs."""
         with self.assertRaises(SwapKunitError) as caught:
             series.read_inputs(files, self.work)
         return caught.exception
@@ -414,29 +415,29 @@ class Unusable(Reading):
         self.assertIn("is quoted", self.error(mail.replace("\n int line_9", "\n> int line_9")))
 
     def test_white_space_is_suspected(self) -> None:
-        for text, said in ((self.mails[1].expandtabs(8), "its tabs have become spaces"),
-                           (self.mails[1].replace("\n \t", "\n  \t"), "two spaces, as format=flowed does"),
+        for text, found in ((self.mails[1].expandtabs(8), "its tabs became spaces"),
+                           (self.mails[1].replace("\n \t", "\n  \t"), "two spaces, as in format=flowed"),
                            (self.mails[1].replace("<a@b>", "&lt;a@b&gt;"), "HTML's &lt;"),
                            (self.mails[1].replace(" int line_9", " int\u00a0line_9"), "no-break spaces")):
-            with self.subTest(said):
-                self.assertIn(said, "; ".join(self.read(text).patches[0].suspicions))
+            with self.subTest(found):
+                self.assertIn(found, "; ".join(self.read(text).patches[0].suspicions))
         self.assertEqual(self.read(self.mails[1]).patches[0].suspicions, [])
 
 
 class Refused(Reading):
-    """Diffs that are applied to no tree."""
+    """Diffs that are never applied."""
 
     def refused(self, diff: str) -> str:
         """The refusal of a patch with this diff."""
         return self.error(f"From: a <a@a>\nSubject: [PATCH] evil\n\nx\n---\n{diff}-- \n2.1\n")
 
     def new_file(self, name: str, mode: str = "100644") -> str:
-        """A diff that makes a file."""
+        """A diff that creates a file."""
         return (f"diff --git a/{name} b/{name}\nnew file mode {mode}\n--- /dev/null\n+++ b/{name}\n"
                 "@@ -0,0 +1 @@\n+x\n")
 
     def test_places(self) -> None:
-        for name, said in (("../x", "outside of the kernel tree"), ("mm/../../x", "outside of the kernel tree"),
+        for name, reason in (("../x", "outside of the kernel tree"), ("mm/../../x", "outside of the kernel tree"),
                            ("/etc/x", "outside of the kernel tree"), (".git/hooks/x", "belongs to git"),
                            ("mm/.GIT/x", "belongs to git"), ("mm/kunit/x.c", "swap-kunit's own"),
                            ("mm/swapfile_real.c", "swap-kunit's own"), ("mm/Makefile.real", "swap-kunit's own"),
@@ -445,8 +446,8 @@ class Refused(Reading):
                            ("mm/swap_kunit.h", "swap-kunit's own")):
             with self.subTest(name):
                 message = self.refused(self.new_file(name))
-                self.assertIn(said, message)
-                self.assertTrue(message.startswith('refuse patch 1/1 "evil"'), message)
+                self.assertIn(reason, message)
+                self.assertTrue(message.startswith('refuse to use patch 1/1 "evil"'), message)
 
     def test_absolute_name_in_a_plain_diff(self) -> None:
         self.assertIn("outside", self.refused("--- /etc/passwd\n+++ /etc/passwd\n@@ -1 +1 @@\n-a\n+b\n"))
@@ -470,7 +471,7 @@ class Refused(Reading):
             'diff --git "a/mm/a\\nb" "b/mm/a\\nb"\nnew file mode 100644\n--- /dev/null\n+++ "b/mm/a\\nb"\n'
             "@@ -0,0 +1 @@\n+x\n"))
 
-    def test_headers_that_steer_a_terminal_or_are_nonsense(self) -> None:
+    def test_headers_with_control_characters_or_invalid_encodings(self) -> None:
         diff = self.new_file("mm/x.c")
         for sender in ("=?bad?b?!!?=", "=?utf-8?q?=ff=fe?= <a@a>", "=?utf-8?q?"):
             patch = self.read(f"From: {sender}\nSubject: [PATCH] \x1b[31mred \u202e\n\nx\n---\n{diff}").patches[0]
@@ -478,13 +479,13 @@ class Refused(Reading):
             patch.file.read_text(encoding="utf-8")
             self.assertTrue((patch.author + patch.name).isprintable(), patch.author)
 
-    def test_ordinary_ones_pass(self) -> None:
+    def test_ordinary_names_pass(self) -> None:
         for name in ("mm/swap_kunitless.c", "lib/kunit/.kunitconfig", "mm/unreal.c", "mm/swap_slots.c", ".gitignore"):
             self.assertEqual(self.read(f"Subject: x\n\n{self.new_file(name)}").patches[0].touched, [name])
 
 
 class Ranges(Reading):
-    """Commits of a repository that is only read."""
+    """Commits of a repository."""
 
     def test_range(self) -> None:
         before = fingerprint(self.kernel)
@@ -510,12 +511,12 @@ class Ranges(Reading):
         self.assert_both(found)
 
     def test_wrong_ranges(self) -> None:
-        for spec, said in (("nowhere..master", "it has no commit nowhere"),
-                           ("master..master", "there is no commit in it"),
-                           ("-o/x..master", "begins with a dash")):
-            with self.assertRaisesRegex(SwapKunitError, said):
+        for spec, reason in (("nowhere..master", "it has no commit nowhere"),
+                             ("master..master", "it has no commits"),
+                             ("-o/x..master", "cannot begin with a dash")):
+            with self.assertRaisesRegex(SwapKunitError, reason):
                 series.read_range(self.kernel, spec, self.work)
-        with mock.patch.object(series, "MOST", 1), self.assertRaisesRegex(SwapKunitError, "2 commits, which is no"):
+        with mock.patch.object(series, "MOST", 1), self.assertRaisesRegex(SwapKunitError, "2 commits, too many"):
             series.read_range(self.kernel, "master~2..master", self.work)
         with self.assertRaisesRegex(SwapKunitError, "not a git repository"):
             series.read_range(make_kernel(self.top / "plain"), "a..b", self.work)
@@ -531,7 +532,7 @@ class Ranges(Reading):
             self.assertEqual(found.notes, ['left out: an empty commit, "cover: of b4 prep"'])
             self.assertEqual([patch.commit for patch in found.patches],
                              git(self.kernel, "rev-list", "--reverse", "covered~2..covered").split())
-        with self.assertRaisesRegex(SwapKunitError, "no commit in it changes a file"):
+        with self.assertRaisesRegex(SwapKunitError, "none of its commits changes a file"):
             series.read_range(self.kernel, "master~2..covered~2", self.work)
 
     def test_merges_are_named(self) -> None:

@@ -13,8 +13,8 @@ from ..base.errors import SwapKunitError, UntestableKernel
 from ..build import patches
 from ..coverage import lcov
 from ..coverage.counters import WATCHED, Tools, function_in_source
-from ..coverage.measure import run_counting
 from ..coverage.figures import collect, source_lines, total_of
+from ..coverage.measure import run_counting
 from ..coverage.places import Places, counter_directory, forget, keep_notes
 from ..run import session as sessions
 from ..run.session import Session

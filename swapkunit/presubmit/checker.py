@@ -14,7 +14,8 @@ from .. import sandbox
 from ..base import commands
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import Layout
-from ..series.applying import Applied, Base, Outcome, try_apply
+from ..series.applying import Applied, Outcome, try_apply
+from ..series.bases import Base
 from ..series.series import Patch, Series
 from . import changed_lines, files, steps
 from .background import BackgroundChecks, Task

@@ -10,7 +10,7 @@ from .. import sandbox
 from ..base.layout import REPO
 from ..coverage.counters import WATCHED, tools_for
 from ..coverage.places import FRAGMENT
-from ..series.applying import Base
+from ..series.bases import Base
 from ..series.series import Patch, Series
 from .changed_lines import State
 from .request import CheckRequest

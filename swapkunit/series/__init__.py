@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Patch series: found, put in order, laid on a base."""
+"""Patch series: read from mails or commits, put in order, applied to a base."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What archives, lists and people do to mails, put right for git mailinfo.
+"""Repairs what archives, lists and mail programs do to mails, so that git mailinfo can read them.
 
-A subject that an archive moved into the body, junk above the header, a transfer
-encoding whose header is lost, or is still there while the text is decoded already; and
-mails inside of mails: digests, attached patches, a queue's word about a patch.
+Such as a subject that an archive moved to the body, junk above the header, a missing or
+wrong Content-Transfer-Encoding; and mails inside of mails: digests, attached patches, a
+maintainer's notice about a queued patch.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import re
 import textwrap
 from datetime import datetime
 
-JUNK_LINES = 40         # so many lines may stand above a header or a subject
+JUNK_LINES = 40         # lines that may precede a header or a subject
 HEADER = re.compile(rb"[!-9;-~]+[ \t]*:|>?From ")
 SUBJECT_HEADER = re.compile(rb"(?i)^\W*subject(?:\W*:|\t)")
 TITLE = re.compile(rb"(?i)^\W{0,4}\[[^\]\n]*\b(?:PATCH|RFC)[^\]\n]*\]\s*\S")
@@ -43,7 +43,7 @@ BARE_EQUAL = re.compile(rb"=(?![0-9A-F]{2}|\r?$)", re.M)
 
 
 def enclosed(raw: bytes) -> list[bytes]:
-    """The mails in a mail: those of a digest, forwarded, or attached with a header of their own; else raw alone."""
+    """The mails in a mail: of a digest, forwarded, or attached with headers; else [raw]."""
     digest = DIGESTED.split(raw.replace(b"\r\n", b"\n"))[1:]
     if len(digest) > 1:
         return digest
@@ -60,7 +60,7 @@ def enclosed(raw: bytes) -> list[bytes]:
 
 
 def commits(raw: bytes) -> list[bytes]:
-    """Several commits as git log -p and git show print them, oldest first; [] for what is none."""
+    """Several commits as git log -p and git show print them, oldest first; [] for anything else."""
     found = COMMIT.split(raw)
     if found[0].strip() or len(found) < 3:
         return []
@@ -70,7 +70,7 @@ def commits(raw: bytes) -> list[bytes]:
 
 
 def joined(raw: bytes) -> list[bytes]:
-    """The mails of a text that are just one below the other, each with a header or a title and a diff."""
+    """Mails pasted into one text, each with a header or a title and a diff."""
     found: list[bytes] = []
     for part in JOINED.split(raw):
         if found and DIFF_STARTS.search(part) and (DIFF_STARTS.search(found[-1]) or COVER.search(found[-1])):
@@ -81,12 +81,12 @@ def joined(raw: bytes) -> list[bytes]:
 
 
 def dedented(data: bytes) -> bytes:
-    """data without white space that all of its lines begin with."""
+    """data without the white space that all lines begin with."""
     return textwrap.dedent(data.decode("latin-1")).encode("latin-1") if data[:1] in (b" ", b"\t") else data
 
 
 def text_of_page(data: bytes) -> bytes:
-    """What a page says, when data is HTML; else data."""
+    """The text of a page if data is HTML; else data."""
     if not re.match(rb"(?i)\s*<(?:!doctype html|html)\b", data):
         return data
     text = re.sub(r"(?is)<(script|style|head)\b.*?</\1>", "", data.decode("utf-8", "surrogateescape"))
@@ -94,28 +94,29 @@ def text_of_page(data: bytes) -> bytes:
 
 
 def on_one_line(data: bytes) -> bool:
-    """Whether the line ends of a patch are lost."""
+    """Whether a patch has lost its line ends."""
     return bool(re.search(rb"diff --git a/\S+ b/\S+ index [0-9a-f]+\.\.", data)) and not DIFF_STARTS.search(data)
 
 
 def cut_below(raw: bytes) -> bool:
-    """Whether a mail has a line of scissors with the patch's own header below it."""
+    """Whether a mail has a scissors line with the patch's own header below it."""
     return bool(CUT.search(raw.replace(b"\r\n", b"\n")))
 
 
 def prepared(raw: bytes) -> bytes:
-    """raw with a header that git mailinfo understands, and a transfer encoding that is true."""
+    """raw with a header that git mailinfo understands, and the right transfer encoding."""
     raw = text_part(raw.lstrip(b"\xef\xbb\xbf \t\r\n"))
     raw = REVIEW.sub(b"", NAVIGATION.sub(b"", raw), count=1)
     queued, shown, page = QUEUED.search(raw), SHOWN.match(raw), PAGE.match(raw)
     pasted = PASTED.search(raw, 1)
-    if queued:                      # a patch taken into a queue, mailed with a word about it
+    if queued:                      # a notice that a patch was queued
         raw = raw[queued.end():]
-    elif pasted and not DIFF_STARTS.search(raw, 0, pasted.start()):     # git format-patch below some words
+    elif pasted and not DIFF_STARTS.search(raw, 0, pasted.start()):     # git format-patch below other text
         raw = raw[pasted.end():]
-    if shown or page:               # git show or git log -p; a commit as cgit shows it
-        text = re.sub(rb"(?m)^    ", b"", shown[2]) if shown else page[2] + b"\n"
-        raw = b"From: " + (shown or page)[1] + b"\nSubject: " + text + raw[(shown or page).end():]
+    commit = shown or page          # git show or git log -p; a commit as cgit shows it
+    if commit:
+        text = re.sub(rb"(?m)^    ", b"", commit[2]) if shown else commit[2] + b"\n"
+        raw = b"From: " + commit[1] + b"\nSubject: " + text + raw[commit.end():]
     if raw.startswith(b"From "):
         first, _, rest = raw.partition(b"\n")
         return first + b"\n" + with_encoding(with_subject(rest))
@@ -123,7 +124,7 @@ def prepared(raw: bytes) -> bytes:
 
 
 def text_part(raw: bytes) -> bytes:
-    """Of a mail that is there as text and as HTML, the text."""
+    """Only the plain text of a mail that has text and HTML."""
     if not re.search(rb"(?im)^content-type:\s*multipart/alternative", raw.partition(b"\n\n")[0]):
         return raw
     mail = email.message_from_bytes(raw)
@@ -139,7 +140,7 @@ def text_part(raw: bytes) -> bytes:
 
 
 def with_subject(raw: bytes) -> bytes:
-    """A mail whose subject stands in the body or below junk gets it into its header."""
+    """Move a subject from the body, or from below junk, to the header."""
     lines = raw.split(b"\n")
     end = header_end(lines)
     if any(SUBJECT_HEADER.match(line) for line in lines[:end]) and HEADER.match(lines[0]):
@@ -165,7 +166,7 @@ def with_subject(raw: bytes) -> bytes:
 
 
 def header_end(lines: list[bytes]) -> int:
-    """How many of the first lines are a header; 0: there is none."""
+    """How many of the first lines are a header; 0 if there is none."""
     for number, line in enumerate(lines):
         if not HEADER.match(line) and not (number and line[:1] in (b" ", b"\t")):
             return number if not line.strip() else 0
@@ -173,7 +174,7 @@ def header_end(lines: list[bytes]) -> int:
 
 
 def below_junk(lines: list[bytes], number: int) -> bytes:
-    """The header around line number ("Subject: .."), bullets of a web page dropped from it."""
+    """The mail from the header around line number ("Subject: .."), without the bullets of a web page."""
     start = number
     while start and lines[start - 1].strip() and re.match(rb"\W*[A-Za-z-]+\W*:", lines[start - 1]):
         start -= 1
@@ -184,7 +185,7 @@ def below_junk(lines: list[bytes], number: int) -> bytes:
 
 
 def tabbed(lines: list[bytes], number: int) -> bytes:
-    """A mail whose header is a table on a page, "Subject<tab>..", around line number."""
+    """The mail from a header that a page shows as a table, "Subject<tab>..", around line number."""
     row = re.compile(rb"([A-Z][A-Za-z-]*)\t(?=\S)")
     start = end = number
     while start and row.match(lines[start - 1]):
@@ -197,7 +198,7 @@ def tabbed(lines: list[bytes], number: int) -> bytes:
 
 
 def byline(lines: list[bytes]) -> tuple[bytes, list[bytes]]:
-    """The author an archive put below the title as "[Name <address>]", and the lines without it."""
+    """The author that an archive put below the title as "[Name <address>]", and the other lines."""
     for number, line in enumerate(lines[:4]):
         match = BYLINE.match(line)
         if match:
@@ -208,25 +209,27 @@ def byline(lines: list[bytes]) -> tuple[bytes, list[bytes]]:
 
 
 def with_encoding(raw: bytes) -> bytes:
-    """Say quoted-printable or base64 where the text is, and do not where it is not; format=flowed as well."""
-    head, blank, body = re.match(rb"(?s)(.*?)(\r?\n\r?\n|\Z)(.*)", raw).groups()
+    """Correct Content-Transfer-Encoding and format=flowed in the header to what the text really is."""
+    parts = re.match(rb"(?s)(.*?)(\r?\n\r?\n|\Z)(.*)", raw)
+    assert parts        # the pattern matches any text
+    head, blank, body = parts.groups()
     if re.search(rb"(?im)^content-type:\s*multipart", head):
         return raw
-    if DIFF_STARTS.search(body) and re.search(rb"(?m)^ [^ ]", body):    # a flowed text has no such line
+    if DIFF_STARTS.search(body) and re.search(rb"(?m)^ [^ ]", body):    # flowed text has no such line
         head = re.sub(rb"(?i);\s*format=\"?flowed\"?", b"", head)
-    if re.search(rb"(?i)format=\"?flowed", head):                       # else the next line would be joined to it
+    if re.search(rb"(?i)format=\"?flowed", head):                       # or git would join the next line to it
         body = re.sub(rb"(?m)^ +(?=\r?$)", b"", body)
-    told = re.search(rb"(?im)^content-transfer-encoding:[ \t]*(\S*).*\n?", head)
+    header = re.search(rb"(?im)^content-transfer-encoding:[ \t]*(\S*).*\n?", head)
     true = encoding_of(body)
-    if told and told[1].lower() in (b"quoted-printable", b"base64") and told[1].lower() != true:
-        head = head[:told.start()] + head[told.end():]
-    if true and (not told or told[1].lower() != true):
+    if header and header[1].lower() in (b"quoted-printable", b"base64") and header[1].lower() != true:
+        head = head[:header.start()] + head[header.end():]
+    if true and (not header or header[1].lower() != true):
         head += b"\nContent-Transfer-Encoding: " + true
     return head.rstrip(b"\r\n") + (blank or b"\n\n") + body
 
 
 def encoding_of(body: bytes) -> bytes:
-    """What body is encoded with, from its looks: C code has signs of equality with spaces around them."""
+    """The encoding of body, or b"". Quoted-printable text has no bare "=", but C code has."""
     if DIFF_STARTS.search(body):
         return b"quoted-printable" if ENCODED.search(body) and not BARE_EQUAL.search(body) else b""
     if re.fullmatch(rb"[A-Za-z0-9+/=\s]+", body) and len(body) > 60:

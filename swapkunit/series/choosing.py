@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which of many mails are the series, and in which order: by subject, thread and author."""
+"""Which of many mails form the series, and in which order: by subject, thread and author."""
 from __future__ import annotations
 
 import difflib
@@ -15,12 +15,12 @@ PREFIX = re.compile(r"^\s*(?:(?P<reply>re|aw|fwd?)\s*(?:\[\d+\])?:\s*)*(?P<tags>
                     re.I | re.S)
 NUMBER = re.compile(r"\b(\d{1,3})\s*/\s*(\d{1,3})\b")
 VERSION = re.compile(r"(?<![a-z])(?:v|patchv|rfcv)(\d{1,3})\b", re.I)
-ALIKE = 0.8         # of two titles, as difflib counts
+ALIKE = 0.8         # the difflib ratio of two similar titles
 
 
 @dataclass
 class Candidate:
-    """A mail with what its subject says."""
+    """A mail and the fields of its subject."""
 
     mail: Mail
     reply: bool
@@ -39,39 +39,35 @@ class Candidate:
 
     @property
     def age(self) -> tuple[bool, int]:
-        """To compare versions by: what is a patch comes after what was a request for comments."""
+        """For comparing versions; a patch is newer than an RFC."""
         return not self.rfc, self.version
 
     @property
     def ids(self) -> set[str]:
-        """The mails of its thread it names, its own among them."""
+        """Its own message id and those of its parents."""
         return {*self.mail.parents, self.mail.message_id} - {""}
 
     @property
     def who(self) -> str:
-        """The author's name, to compare by."""
+        """The author's name, for comparisons."""
         return self.mail.author.partition("<")[0].strip(' "').casefold()
 
 
 def candidate(mail: Mail) -> Candidate:
-    """What the subject of mail says about its place."""
+    """Parse the subject of mail."""
     match = PREFIX.match(mail.subject)
+    assert match        # PREFIX matches any text
     tags = match["tags"]
     number = NUMBER.search(tags)
     version = VERSION.search(tags)
-    title = match["title"].strip() or first_line(mail)
+    title = match["title"].strip() or Path(mail.source).stem
     return Candidate(mail, bool(match["reply"]), int(number[1]) if number else 1,
                      int(number[2]) if number else 0, int(version[1]) if version else 1, title,
                      bool(re.search(r"(?<![a-z])rfc", tags, re.I)))
 
 
-def first_line(mail: Mail) -> str:
-    """A title for what has no subject: the file's name."""
-    return Path(mail.source).stem
-
-
 def patches_of(candidates: list[Candidate], notes: list[str]) -> list[Candidate]:
-    """The candidates that bring a diff; of replies only when there is nothing else."""
+    """The candidates with a diff; replies only if there are no others."""
     with_diff = [one for one in candidates if one.mail.diff]
     chosen = [one for one in with_diff if not one.reply] or with_diff
     talk = [one for one in candidates if not one.mail.diff and (one.reply or not one.total)]
@@ -83,25 +79,25 @@ def patches_of(candidates: list[Candidate], notes: list[str]) -> list[Candidate]
 
 def explain_nothing(candidates: list[Candidate]) -> str:
     """Why there is no patch in the mails, and what to do."""
-    if any(re.search(r"^>+ ?(?:diff --git|\+\+\+ )", one.mail.message + one.mail.comment, re.M)
-           for one in candidates):
-        return "its diff is quoted (>), it is a reply; give the mail it answers"
-    if any(re.search(r"^[ \t]+diff --git", one.mail.message + one.mail.comment, re.M) for one in candidates):
-        return "its diff is indented, as a web page shows it; save the raw mail"
-    if any(re.search(r"^\*{3} \d+(?:,\d+)? \*{4}", one.mail.message + one.mail.comment, re.M) for one in candidates):
-        return "its diff is a context diff, which git does not take; make a unified one (diff -u)"
-    if any("@@ -" in one.mail.message + one.mail.comment for one in candidates):
-        return "its diff has lost the names of its files (--- and +++); save the raw mail"
+    texts = [one.mail.message + one.mail.comment for one in candidates]
+    for pattern, reason in (
+            (r"^>+ ?(?:diff --git|\+\+\+ )", "its diff is quoted (>), it is a reply; give the mail it answers"),
+            (r"^[ \t]+diff --git", "its diff is indented, as on a web page; save the raw mail"),
+            (r"^\*{3} \d+(?:,\d+)? \*{4}", "its diff is a context diff, which git cannot apply; make a unified one "
+                                           "(diff -u)"),
+            ("@@ -", "the file names of its diff (--- and +++) were lost; save the raw mail")):
+        if any(re.search(pattern, text, re.M) for text in texts):
+            return reason
     if any(not one.number and one.total for one in candidates):
-        return "it is a cover letter only; give the patches too"
-    return "there is no diff in it; give the mails with the patches"
+        return "it has only the cover letter; give the patches too"
+    return "it has no diff; give the mails with the patches"
 
 
 Group = list[Candidate]
 
 
 def groups_of(chosen: list[Candidate], covers: list[Candidate], notes: list[str]) -> list[Group]:
-    """The series among the patches, in the order given; each in the order of its [n/m]."""
+    """Group the patches into series, in the order given; each in the order of its [n/m]."""
     found: list[Group] = []
     for one in without_duplicates(chosen, notes):
         home = next((group for group in found if belongs(one, group)), None)
@@ -116,13 +112,13 @@ def groups_of(chosen: list[Candidate], covers: list[Candidate], notes: list[str]
 
 
 def without_duplicates(chosen: list[Candidate], notes: list[str]) -> list[Candidate]:
-    """Each patch once; of two that claim the same place in a series, the later."""
+    """Each patch once; of two with the same place in a series, the later one."""
     kept: list[Candidate] = []
     for one in chosen:
-        before = next((other for other in kept if same_place(other, one)), None)
+        before = next((other for other in kept if same_place(one, other)), None)
         if before:
             same = before.mail.diff == one.mail.diff
-            why = "given twice" if same else "since a later one like it is there"
+            why = "given twice" if same else "replaced by a later one"
             notes.append(f"left out: {before.label}, {why}")
             kept[kept.index(before)] = one
         else:
@@ -131,22 +127,22 @@ def without_duplicates(chosen: list[Candidate], notes: list[str]) -> list[Candid
 
 
 def same_place(one: Candidate, other: Candidate) -> bool:
-    """Whether two mails are one patch, sent or saved twice."""
+    """Whether two mails are the same patch, sent or saved twice."""
     if (one.age, one.total, one.number) != (other.age, other.total, other.number):
         return False
-    again = bool(one.total and one.ids & other.ids) and one.who == other.who
-    return again or one.title.casefold() == other.title.casefold()
+    same_thread = bool(one.total and one.ids & other.ids) and one.who == other.who
+    return same_thread or one.title.casefold() == other.title.casefold()
 
 
 def belongs(one: Candidate, group: Group) -> bool:
-    """Whether a patch is one of a series that has none of its number yet."""
+    """Whether a patch belongs to a series that lacks its number."""
     if not one.total or (one.age, one.total) != (group[0].age, group[0].total):
         return False
     return all(one.number != other.number for other in group) and any(linked(one, other) for other in group)
 
 
 def linked(one: Candidate, other: Candidate) -> bool:
-    """Whether two patches of the same [v m/n] come from one series: by thread, else by where they lie and by whom."""
+    """Whether two patches of the same version and length are of one series: by thread, else by author or file."""
     if one.mail.message_id and other.mail.message_id and (one.mail.parents or other.mail.parents):
         return bool(one.ids & other.ids)
     here, there = Path(one.mail.source), Path(other.mail.source)
@@ -155,7 +151,7 @@ def linked(one: Candidate, other: Candidate) -> bool:
 
 
 def completed(found: list[Group]) -> list[Group]:
-    """Parts that make a whole series together are one: it may have several authors."""
+    """Join groups that make a complete series together; it may have several authors."""
     whole: list[Group] = []
     for group in found:
         for other in whole:
@@ -169,41 +165,41 @@ def completed(found: list[Group]) -> list[Group]:
 
 
 def newest(found: list[Group], covers: list[Candidate], notes: list[str]) -> list[Group]:
-    """Of several versions of one series the newest."""
+    """Keep only the newest version of each series."""
     kept = []
     for group in found:
         newer = [other[0].age for other in found if other[0].age > group[0].age and same_series(group, other, covers)]
         if newer:
             version = max(newer)[1]
-            later = f"v{version} of it is there" if version > group[0].version else "it is there without RFC"
-            notes += [f"left out: {one.label}, since {later}" for one in group]
+            newest_one = f"v{version}" if version > group[0].version else "the one without RFC"
+            notes += [f"left out: {one.label}, replaced by {newest_one}" for one in group]
         else:
             kept.append(group)
     return kept
 
 
 def titles_of(group: Group, covers: list[Candidate]) -> set[str]:
-    """The titles of a series: its patches' and its cover letter's."""
+    """The titles of a series: those of its patches and its cover letter."""
     names = {one.who for one in group}
-    told = {cover.title.casefold() for cover in covers
+    titles = {cover.title.casefold() for cover in covers
             if (cover.age, cover.total) == (group[0].age, group[0].total) and cover.who in names}
-    return {one.title.casefold() for one in group} | told - {"*** subject here ***"}
+    return {one.title.casefold() for one in group} | titles - {"*** subject here ***"}
 
 
 def same_series(group: Group, other: Group, covers: list[Candidate]) -> bool:
-    """Whether two groups are versions of one series: by a title, the thread, or a title that is much the same."""
+    """Whether two groups are versions of one series: by title, thread, or a similar title."""
     titles, others = titles_of(group, covers), titles_of(other, covers)
     if titles & others:
         return True
     if not {one.who for one in group} & {one.who for one in other}:
         return False
-    if set.union(*(one.ids for one in group)) & set.union(*(one.ids for one in other)):
+    if any(one.ids & another.ids for one in group for another in other):
         return True
     return any(difflib.SequenceMatcher(None, title, another).ratio() > ALIKE for title in titles for another in others)
 
 
 def missing(found: list[Group]) -> list[str]:
-    """The patches of each series that were not given."""
+    """The missing patches of each series."""
     names = []
     for group in found:
         there = {one.number for one in group}
@@ -216,17 +212,17 @@ def missing(found: list[Group]) -> list[str]:
 
 
 def check_holes(found: list[Group], asked: str) -> None:
-    """Refuse a series with a patch missing between two others. Raises SwapKunitError."""
+    """Refuse a series that lacks a patch between two others. Raises SwapKunitError."""
     for group in found:
         numbers = {one.number for one in group if one.total}
         lost = [number for number in range(min(numbers, default=0), max(numbers, default=0)) if number not in numbers]
         if lost:
             raise SwapKunitError(f"cannot check the series in {asked}: patch {ranges(lost)} of {group[0].total} "
-                                 "is missing between the others; give it too, or --partial to do without")
+                                 "is missing between the others; give it too, or use --partial")
 
 
 def number_loose(found: list[Group]) -> None:
-    """Give patches without [n/m] a place: 1/1, or their place among the others."""
+    """Number patches without [n/m]: 1/1, or by their position if no patch has a number."""
     loose = [group[0] for group in found if not group[0].total]
     for place, one in enumerate(loose, 1):
         one.number, one.total = (place, len(loose)) if len(loose) == len(found) else (1, 1)

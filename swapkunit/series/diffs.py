@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A diff as it came by mail: where it ends, what happened to it on the way, what it would touch.
+"""A diff from a mail: where it ends, how it was damaged, which files it touches.
 
-A patch is a stranger's code, so refusals() is strict: it goes by every line that
-git could take for a name or a mode, and by what git itself makes of the diff.
+Patches are untrusted, so refusals() is strict: it looks at every line that git could take
+for a name or a mode, and at the names that git itself reads.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOP_DIRECTORIES = ("mm", "include", "kernel", "fs", "lib", "arch", "block", "dri
 BARE_NAMES = re.compile(r"^--- \S.*\n\+\+\+ ((?:b/)?\S+).*\n(?!@@ -)", re.M)
 BINARY = re.compile(r"^(?:GIT binary patch|Binary files .* differ)$", re.M)
 SPECIAL = {"120000": "a symbolic link", "160000": "a submodule"}
-SIGNATURE = "-- "       # above what a mail program, or git, puts below a mail
+SIGNATURE = "-- "       # starts what a mail program, or git, puts below a mail
 AFTER_HUNK = re.compile(r"$|-- ?$|_+$|diff |@@ -|--- |Index: |index |From |=+$|\\")
 OVERLAY = re.compile(r"mm/kunit(/|$)|mm/([^/]*_real\.[^/]*|[^/]*\.real|\.kunitconfig)$|"
                      r"\.(kunit|kunitconfig|overlay|src)(/|$)")
@@ -34,14 +34,14 @@ ENTITY = re.compile(r"^[-+ ].*&(?:lt|gt|amp|quot|nbsp);", re.M)
 
 
 class DamagedDiff(Exception):
-    """What is wrong with a diff, and where."""
+    """A diff that cannot be used; the message says why and where."""
 
 
 def trimmed(diff: str) -> str:
-    """diff up to the end of its last hunk. Raises DamagedDiff when a hunk is not what it says."""
+    """diff up to the end of its last hunk. Raises DamagedDiff if a hunk does not have the size in its header."""
     bare = BARE_NAMES.search(diff)
     if bare and "@@ -" not in diff:
-        raise DamagedDiff(f"it has no hunk, no line @@ -.. +.. @@, for {bare[1]}")
+        raise DamagedDiff(f"it has no hunk (no line @@ -.. +.. @@) for {bare[1]}")
     lines = diff.removesuffix("\n").split("\n")
     number = end = 0
     while number < len(lines):
@@ -73,7 +73,7 @@ def hunk_end(lines: list[str], start: int, old: int, new: int) -> int:
 
 
 def check_end(lines: list[str], number: int) -> None:
-    """Refuse a hunk that goes on at line number, after all the lines its header tells of. Raises DamagedDiff."""
+    """Refuse a hunk that continues at line number, beyond the size in its header. Raises DamagedDiff."""
     line = lines[number] if number < len(lines) else ""
     if re.match(r"\+(?!\+\+ )|-(?![-\s]|$)", line):
         start = next(at for at in range(number, 0, -1) if HUNK.match(lines[at - 1]))
@@ -82,24 +82,25 @@ def check_end(lines: list[str], number: int) -> None:
 
 
 def miscounted(lines: list[str], start: int, number: int) -> str:
-    """Says so when the hunk from start on is whole, but not of the size its header tells; number: the line in doubt."""
+    """A remark if the hunk from start on is complete, but its header has another size; number: the wrong line."""
     end = next((at for at in range(start, len(lines)) if lines[at] == SIGNATURE or not re.match(r"[-+ \\]|$", lines[at])
                 or re.match(r"--- \S", lines[at])), len(lines))
     while end > start and not lines[end - 1]:
         end -= 1
     kinds = [line[:1] or " " for line in lines[start:end]]
-    told = HUNK.match(lines[start - 1])
+    header = HUNK.match(lines[start - 1])
+    assert header
     old, new = (sum(kind in (" ", sign) for kind in kinds) for sign in "-+")
     following = lines[end] if end < len(lines) else ""
-    cut_off = end == len(lines) and old <= int(told[1] or 1) and new <= int(told[2] or 1)
+    cut_off = end == len(lines) and old <= int(header[1] or 1) and new <= int(header[2] or 1)
     if cut_off or number > end or not AFTER_HUNK.match(following):
         return ""
     return (f"the hunk {lines[start - 1]} has {old} old and {new} new lines: it was edited by hand "
-            "(recountdiff of patchutils puts the numbers right), or lines were lost or joined")
+            "(recountdiff of patchutils corrects the numbers), or lines were lost or joined")
 
 
 def guess(lines: list[str], start: int, number: int) -> str:
-    """What may have happened to line number, which does not belong in the hunk that starts at start."""
+    """How line number may have been damaged, which cannot be part of the hunk from start on."""
     line, hunk = lines[number], lines[start:number + 12]
     if SIGNATURE in lines[start:number] or line[:1] in (" ", "", "-", "+", "\\"):
         return f"is not part of it, '{line[:40]}': lines were lost or joined above it"
@@ -107,46 +108,46 @@ def guess(lines: list[str], start: int, number: int) -> str:
         return f"is quoted, '{line[:40]}': the mail is a reply"
     cause = "the mail program wrapped a long line"
     if not any(re.match(r" ", text) for text in hunk):
-        cause = "the space before each line of context is lost, as on some web pages"
+        cause = "the space at the start of context lines was lost, as on some web pages"
     return f"starts with no ' ', '+' or '-': '{line[:40].strip()}': {cause}"
 
 
 def suspicions(diff: str, flowed: bool = False) -> list[str]:
-    """What seems to have happened to the white space and the characters of diff on its way."""
+    """How a mail program seems to have changed the white space and characters of diff."""
     found = []
     body = [line for line in diff.split("\n") if line[:1] in (" ", "+", "-") and line[:3] not in ("---", "+++")]
     indented = [line for line in body if re.match(r"[-+ ](?: {4}|\t)", line)]
     if len(indented) > 2 and not any("\t" in line for line in body):
-        found.append("its tabs have become spaces")
+        found.append("its tabs became spaces")
     stuffed = [line for line in body if line.startswith("  \t")]
     if flowed or stuffed:
         found.append("it was sent as format=flowed" if flowed else "its context lines begin with two spaces, "
-                     "as format=flowed does")
+                     "as in format=flowed")
     if "\u00a0" in diff:
-        found.append("it has no-break spaces in it")
+        found.append("it contains no-break spaces")
     if ENTITY.search(diff):
-        found.append("it has HTML's &lt; or &amp; in it")
+        found.append("it contains HTML's &lt; or &amp;")
     return found
 
 
-# -- what it would touch -----------------------------------------------------
+# -- the files it touches -----------------------------------------------------
 
 
 def touched(diff: str, scratch: Path) -> list[str]:
-    """Every file diff names, by git's reading. Raises DamagedDiff when git cannot read it."""
+    """Every file that diff names, as git reads it. Raises DamagedDiff if git cannot."""
     patch = scratch / "vetted.diff"
     patch.write_bytes(diff.encode("utf-8", "surrogateescape"))
     done = commands.run(["git", "apply", "--numstat", "-z", patch.name], cwd=scratch, env=bare_git(scratch))
     patch.unlink()
     if done.status:
-        said = (done.output.strip().splitlines() or ["it says nothing"])[0]
-        raise DamagedDiff(f"git cannot read it: {said.removeprefix('error: ')}")
+        message = (done.output.strip().splitlines() or ["no message"])[0]
+        raise DamagedDiff(f"git cannot read it: {message.removeprefix('error: ')}")
     names = [entry.split("\t", 2)[2] for entry in done.output.split("\0") if entry.count("\t") >= 2]
     return list(dict.fromkeys(names + RENAMED.findall(diff)))
 
 
 def canonical(diff: str) -> str:
-    """diff with its names as a/PATH and b/PATH, which others write as linux.orig/PATH or without a prefix."""
+    """diff with names as a/PATH and b/PATH; some tools write linux.orig/PATH, or no prefix."""
     bare = any(first == second for first, second in GIT_NAMES.findall(diff))
     pairs = [name for pair in NAMES.findall(diff) for name in pair if name != "/dev/null"]
     bare = bare or bool(pairs) and all("/" not in name or name.partition("/")[0] in TOP_DIRECTORIES
@@ -162,7 +163,7 @@ def canonical(diff: str) -> str:
 
 
 def refusals(diff: str, names: list[str]) -> list[str]:
-    """Why diff is not applied at all, whatever the tree; [] when nothing speaks against it."""
+    """Why diff must not be applied to any tree; [] if it may."""
     raw = [name for pair in NAMES.findall(diff) for name in pair if name != "/dev/null"]
     found = [f"it writes to {name}, outside of the kernel tree" for name in [*names, *raw] if leaves_tree(name)]
     found += [f"it touches '{name.encode('unicode_escape').decode()}', a file name with special characters"
@@ -170,19 +171,19 @@ def refusals(diff: str, names: list[str]) -> list[str]:
     found += [f"it writes to {name}, which belongs to git" for name in names
               if any(part.casefold() == ".git" for part in name.split("/"))]
     found += [f"it touches {name}, which is swap-kunit's own" for name in names if is_ours(name)]
-    found += [f"it makes or changes {SPECIAL[mode]}" for mode in MODE.findall(diff) if mode in SPECIAL]
+    found += [f"it creates or changes {SPECIAL[mode]}" for mode in MODE.findall(diff) if mode in SPECIAL]
     if BINARY.search(diff):
         found.append("it is binary")
     return list(dict.fromkeys(found))
 
 
 def leaves_tree(name: str) -> bool:
-    """Whether a path of a diff leads out of the tree."""
+    """Whether a path in a diff leads out of the tree."""
     return name.startswith("/") or ".." in name.split("/") or "" in name.split("/")
 
 
 def is_ours(name: str) -> bool:
-    """Whether the overlay has something of ours at name, or beside a wrapper of ours."""
+    """Whether name is a file of ours in the overlay, or a file that a wrapper includes."""
     if OVERLAY.match(name):
         return True
     return name.startswith("mm/") and name.count("/") == 1 and (REPO / name).suffix == ".h" and (REPO / name).exists()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Mails as people keep them, taken apart by git: mailsplit and mailinfo do the decoding.
+"""Reads saved mails; git mailsplit and git mailinfo decode them.
 
-What git needs and a saved mail often lacks is put right before, by archives.
+archives first repairs what git needs and saved mails often lack.
 """
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ import tempfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Callable
 
 from . import archives
 from ..base import commands
 from ..base.errors import SwapKunitError, UnusableInput
 
-LARGEST = 64 << 20      # bytes of one file, unpacked
-PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+LARGEST = 64 << 20      # bytes of one file, uncompressed
+# By the first bytes of a file.
+PACKED: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 DIFF = re.compile(r"^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*\n@@ .*)$", re.M)
 ENCODED_WORD = re.compile(rb"=\?[^?\s]*\?[qQbB](?:\?|$)", re.M)
 
 
 @dataclass
 class Mail:
-    """One mail, decoded. diff is "" where it brings none; comment stands between --- and the diff."""
+    """A decoded mail. diff: "" if it has none; comment: the text between --- and the diff."""
 
     subject: str
     author: str
@@ -52,7 +54,7 @@ class Mail:
 
 
 def read_mails(files: list[Path], work: Path) -> list[Mail]:
-    """Every mail in files, which may be directories too. Raises SwapKunitError."""
+    """Every mail in files, which may be directories. Raises SwapKunitError."""
     mails: list[Mail] = []
     for path in (found for file in files for found in expand(file)):
         mails += split(content(path), str(path), work, len(mails))
@@ -60,7 +62,7 @@ def read_mails(files: list[Path], work: Path) -> list[Mail]:
 
 
 def expand(path: Path) -> list[Path]:
-    """path, or the files of a directory (a maildir too) in the order of their names."""
+    """path, or the files of a directory or maildir in the order of their names."""
     try:
         if not path.is_dir():
             return [path]
@@ -71,14 +73,14 @@ def expand(path: Path) -> list[Path]:
         raise SwapKunitError(f"cannot read patches from {path}: {error.strerror}; give mails, an mbox, or patches "
                              "of git format-patch") from error
     if not found:
-        raise SwapKunitError(f"cannot read patches from {path}: the directory has no files in it; give mails, "
+        raise SwapKunitError(f"cannot read patches from {path}: the directory has no files; give mails, "
                              "an mbox, or patches of git format-patch")
     return sorted(found, key=lambda entry: [int(part) if part.isdigit() else part
                                             for part in re.split(r"(\d+)", entry.name)])
 
 
 def content(path: Path) -> bytes:
-    """What is in a file, unpacked. Raises SwapKunitError."""
+    """A file's content, uncompressed. Raises SwapKunitError."""
     asked = f"cannot read patches from {path}"
     try:
         if is_named_pipe(path):
@@ -93,20 +95,20 @@ def content(path: Path) -> bytes:
         raise SwapKunitError(f"{asked}: {getattr(error, 'strerror', None) or error}; give a mail, an mbox, or "
                              "a patch of git format-patch") from error
     if len(data) > LARGEST:
-        raise SwapKunitError(f"{asked}: it has more than {LARGEST >> 20} MiB; give the mails of one series only")
+        raise SwapKunitError(f"{asked}: it is larger than {LARGEST >> 20} MiB; give only the mails of one series")
     if not data.strip():
         raise SwapKunitError(f"{asked}: it is empty; save the mail again")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.decode("utf-16", "replace").encode()
     if re.search(rb"^\x1b\[[0-9;]*m(?:diff --git |@@ )", data, re.M):
-        data = re.sub(rb"\x1b\[[0-9;]*[mK]", b"", data)       # its colours
+        data = re.sub(rb"\x1b\[[0-9;]*[mK]", b"", data)       # terminal colors
     if b"\0" in data[:8192]:
         raise SwapKunitError(f"{asked}: it is not text; give a mail, an mbox, or a patch of git format-patch")
     return data
 
 
 def is_named_pipe(path: Path) -> bool:
-    """Whether a read of path may wait for ever; the pipes of a shell's <(..) are in /dev/fd."""
+    """Whether path is a pipe that nobody may write to; those of a shell's <(..) are in /dev/fd."""
     return path.is_fifo() and path.absolute().parts[1] not in ("dev", "proc")
 
 
@@ -114,7 +116,7 @@ def split(data: bytes, source: str, work: Path, start: int = 0) -> list[Mail]:
     """The mails in data, by git mailsplit and mailinfo. Raises SwapKunitError."""
     data = archives.text_of_page(data)
     if archives.on_one_line(data):
-        raise UnusableInput(f"cannot find a patch in {source}: its lines are joined to one, as on some web pages; "
+        raise UnusableInput(f"cannot find a patch in {source}: all its lines were joined, as on some web pages; "
                             "save the raw mail")
     work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mails-", dir=work) as name:
@@ -126,13 +128,13 @@ def split(data: bytes, source: str, work: Path, start: int = 0) -> list[Mail]:
 
 
 def mbox(data: bytes, source: str, top: Path) -> list[bytes]:
-    """The mails of an mbox, by git mailsplit, which writes into top. Raises SwapKunitError."""
+    """The mails of an mbox, by git mailsplit, which writes to top. Raises SwapKunitError."""
     whole = top / "mbox"
     whole.write_bytes(data)
     done = commands.run(["git", "mailsplit", "-d6", f"-o{top}", "-b", "--", whole], cwd=top, env=bare_git(top))
     if done.status:
-        raise UnusableInput(f"cannot take the mails in {source} apart: {commands.tail(done.output, 1)}; "
-                            "give it as an mbox, or one mail a file")
+        raise UnusableInput(f"cannot split the mails in {source}: {commands.tail(done.output, 1)}; "
+                            "give an mbox, or one file for each mail")
     return [path.read_bytes() for path in sorted(top.iterdir()) if path.name.isdigit()]
 
 
@@ -147,39 +149,40 @@ def bare_git(cwd: Path) -> dict[str, str]:
 
 
 def decode(raw: bytes, path: Path, source: str, position: int) -> Mail:
-    """A mail, by git mailinfo; path is for its use. Raises SwapKunitError."""
+    """A mail, decoded by git mailinfo, which uses path. Raises SwapKunitError."""
     raw = archives.prepared(raw)
     message, rest = path.with_suffix(".message"), path.with_suffix(".rest")
     scissors = "--scissors" if archives.cut_below(raw) else "--no-scissors"
-    for encoding, text in (("-u", raw), ("-n", raw),                    # -n: as it is, when the charset is unknown
-                           ("-n", ENCODED_WORD.sub(b"", raw))):         # words that are not in the charset they name
+    for encoding, text in (("-u", raw), ("-n", raw),                    # -n: without conversion, for an unknown charset
+                           ("-n", ENCODED_WORD.sub(b"", raw))):         # and without words that claim a wrong charset
         path.write_bytes(text)
         done = mailinfo(path, "-k", "--quoted-cr=strip", scissors, encoding, message, rest)
         if not done.status:
             break
     else:
         raise UnusableInput(f"cannot decode the mail in {source}: {commands.tail(done.output, 1)}; save it "
-                            "again as it came, with its headers")
-    return assemble(raw, done.output, text_of(message), text_of(rest), source, position)
+                            "again unchanged, with its headers")
+    return assemble(raw, done.output, (text_of(message), text_of(rest)), source, position)
 
 
 def mailinfo(path: Path, *words: str | Path) -> commands.Finished:
-    """git mailinfo, which reads the mail in path on its stdin."""
+    """Run git mailinfo with the mail in path as its stdin."""
     return commands.run(["sh", "-c", 'exec git mailinfo "$@" <"$0"', path, *words], cwd=path.parent,
                         env=bare_git(path.parent))
 
 
 def text_of(path: Path) -> str:
-    """A file's text; bytes that are no UTF-8 survive a round trip, and so does a carriage return."""
+    """A file's text; invalid UTF-8 and carriage returns survive a round trip."""
     if not path.exists():
         return ""
     with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
         return file.read()
 
 
-def assemble(raw: bytes, told: str, message: str, rest: str, source: str, position: int) -> Mail:
-    """A Mail of what mailinfo told (Author:, Email:, Subject:, Date:) and wrote."""
-    fields = dict(line.split(": ", 1) for line in reversed(told.splitlines()) if ": " in line)
+def assemble(raw: bytes, printed: str, written: tuple[str, str], source: str, position: int) -> Mail:
+    """A Mail from the fields (Author:, Email:, Subject:, Date:) that mailinfo printed and the texts it wrote."""
+    message, rest = written
+    fields = dict(line.split(": ", 1) for line in reversed(printed.splitlines()) if ": " in line)
     header = email.parser.BytesParser(policy=email.policy.compat32).parsebytes(raw, headersonly=True)
     match = DIFF.search(rest)
     diff = rest[match.start():] if match else ""
@@ -195,7 +198,7 @@ def assemble(raw: bytes, told: str, message: str, rest: str, source: str, positi
 
 
 def decoded(text: str) -> str:
-    """A header's text; as it is where its encoding is nonsense."""
+    """A decoded header; unchanged if its encoding is invalid."""
     try:
         return str(email.header.make_header(email.header.decode_header(text)))
     except (LookupError, ValueError, email.errors.HeaderParseError):
@@ -203,12 +206,12 @@ def decoded(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A stranger's text on one line, without what would steer a terminal or is no character."""
+    """Untrusted text on one line, without control characters and invalid ones."""
     return "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
 
 
 def author_of(fields: dict[str, str], header: email.message.Message, message: str) -> str:
-    """"Name <address>"; a part that is lost is looked for in the sign-offs."""
+    """"Name <address>"; a missing part is taken from the sign-offs."""
     name, address = fields.get("Author", ""), fields.get("Email", "")
     if not name and not address:
         given = decoded(str(header.get("From", "")))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A patch series out of what a person has: mails, mboxes, patch files, or a range of commits.
+"""Reads a patch series from mails, mboxes, patch files, or a range of commits.
 
-Replies and older versions are left out, duplicates too, the rest is put in the order
-of its [n/m]; Series.notes says what was done. Each patch is written again as a clean
-file that git am and git apply take.
+Replies, older versions and duplicates are left out, and the rest is sorted by [n/m];
+Series.notes lists what was left out. Each patch is written to a clean file that git am and
+git apply accept.
 """
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ..base.errors import SwapKunitError, UnusableInput
 from .mails import Mail
 
 NEEDED = {"git": "git", "/usr/lib/python3/dist-packages/unidiff": "python3-unidiff"}
-MOST = 300      # commits of a range
+MOST = 300      # commits in a range
 
 
 @dataclass
 class Patch:
-    """One patch of a series. file: a clean copy for git am or git apply; diff: what it applies."""
+    """One patch of a series. file: a clean copy for git am or git apply; diff: its diff."""
 
     number: int
     total: int
@@ -45,13 +45,13 @@ class Patch:
 
     @property
     def name(self) -> str:
-        """How a person calls it: 'patch 2/3 "mm: swap: ..."'."""
+        """For messages: 'patch 2/3 "mm: swap: ..."'."""
         return f'patch {self.number}/{self.total} "{self.subject}"'
 
 
 @dataclass
 class Series:
-    """Patches in order. missing: those of [n/m] that were not given, by name."""
+    """Patches in order. missing: those of its [n/m] that were not given, for messages."""
 
     patches: list[Patch]
     title: str
@@ -64,7 +64,7 @@ class Series:
 def read_inputs(files: list[Path], work: Path, partial: bool = False) -> Series:
     """The series in files (mails, mboxes, patches, directories of them). Raises SwapKunitError.
 
-    Clean copies are written into work. partial allows holes in the series.
+    Writes clean copies to work. partial: accept a series with missing patches.
     """
     deps.require(NEEDED)
     if not files:
@@ -78,7 +78,7 @@ def read_mail(stream: BinaryIO, work: Path) -> Series:
     deps.require(NEEDED)
     data = stream.read(mails.LARGEST)
     if not data.strip():
-        raise UnusableInput("cannot check a mail: there was nothing on stdin; pipe one patch mail into it")
+        raise UnusableInput("cannot check a mail: stdin is empty; pipe a patch mail into it")
     return arrange(mails.split(data, "stdin", work), "the mail on stdin", work, partial=True)
 
 
@@ -86,7 +86,7 @@ def read_mail(stream: BinaryIO, work: Path) -> Series:
 
 
 def arrange(found: list[Mail], asked: str, work: Path, partial: bool) -> Series:
-    """Make a Series of mails. Raises SwapKunitError."""
+    """Make a Series from mails. Raises SwapKunitError."""
     candidates = [choosing.candidate(mail) for mail in found]
     notes: list[str] = []
     covers = [one for one in candidates if not one.mail.diff and not one.reply and one.total]
@@ -111,22 +111,22 @@ def arrange(found: list[Mail], asked: str, work: Path, partial: bool) -> Series:
 
 
 def finish(one: Candidate, place: int, work: Path) -> Patch:
-    """Vet a patch and write it as a file of its own. Raises SwapKunitError."""
+    """Check a patch and write it to a file of its own. Raises SwapKunitError."""
     mail = one.mail
-    called = f'patch {one.number}/{one.total} "{one.title}"'
+    name = f'patch {one.number}/{one.total} "{one.title}"'
     try:
         raw = diffs.trimmed(mail.diff)
         diff = diffs.canonical(raw)
         touched = diffs.touched(diff, work)
     except diffs.DamagedDiff as error:
         more = "".join(f"; {text}" for text in diffs.suspicions(mail.diff, mail.flowed))
-        raise UnusableInput(f"cannot use {called} of {mail.source}: its diff is damaged: "
+        raise UnusableInput(f"cannot use {name} in {mail.source}: its diff is damaged: "
                              f"{mails.printable(f'{error}{more}')}; "
-                            "save the raw mail, or ask for it to be sent again") from error
-    refused = diffs.refusals(raw, []) or diffs.refusals(diff, touched)
-    if refused:
-        raise UnusableInput(f"refuse {called} of {mail.source}: {mails.printable('; '.join(refused[:3]))}; "
-                            "look where it comes from")
+                            "save the raw mail, or ask its author to send it again") from error
+    reasons = diffs.refusals(raw, []) or diffs.refusals(diff, touched)
+    if reasons:
+        raise UnusableInput(f"refuse to use {name} in {mail.source}: {mails.printable('; '.join(reasons[:3]))}; "
+                            "check where it comes from")
     slug = re.sub(r"[^A-Za-z0-9_.]+", "-", one.title).strip("-.")[:52] or "patch"
     file = work / f"{place:04}-{slug}.patch"
     file.write_bytes(as_mail(one, diff).encode("utf-8", "surrogateescape"))
@@ -135,7 +135,7 @@ def finish(one: Candidate, place: int, work: Path) -> Patch:
 
 
 def as_mail(one: Candidate, diff: str) -> str:
-    """The patch in the form of git format-patch; the same text whatever else is in the series."""
+    """The patch as git format-patch would write it; the text does not depend on the rest of the series."""
     mail = one.mail
     head = ["From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001", f"From: {mail.author}"]
     head += [f"Date: {mail.date}"] if mail.date else []
@@ -150,13 +150,13 @@ def as_mail(one: Candidate, diff: str) -> str:
 
 
 def read_range(ksrc: Path, spec: str, work: Path) -> Series:
-    """The commits of spec (base..tip, or base for base..HEAD) in the repository ksrc, only read."""
+    """The commits of spec (base..tip, or base for base..HEAD) in the repository ksrc. Raises SwapKunitError."""
     deps.require(NEEDED)
     base, tip = resolve(ksrc, spec)
     count = int(reading_git(ksrc, "rev-list", "--count", f"{base}..{tip}").output.strip() or 0)
     if count > MOST:
-        raise SwapKunitError(f"cannot check {spec} of {ksrc}: it has {count} commits, which is no series; give a "
-                             "base nearer to the tip")
+        raise SwapKunitError(f"cannot check {spec} of {ksrc}: it has {count} commits, too many for a series; give a "
+                             "base closer to the tip")
     target = work / "range"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -169,7 +169,7 @@ def read_range(ksrc: Path, spec: str, work: Path) -> Series:
                              "give another range")
     files = sorted(target.iterdir())
     if not files:
-        what = "no commit in it changes a file" if count else "there is no commit in it"
+        what = "none of its commits changes a file" if count else "it has no commits"
         raise SwapKunitError(f"cannot check {spec} of {ksrc}: {what}; give base..tip")
     series = arrange(mails.read_mails(files, work), f"{spec} of {ksrc}", work, partial=False)
     commits = {int(file.name.partition("-")[0]): file.read_text(errors="replace").split()[1] for file in files}
@@ -183,12 +183,12 @@ def read_range(ksrc: Path, spec: str, work: Path) -> Series:
 
 
 def without_empty(span: str) -> list[str]:
-    """Words for git that name the commits of span that change a file; a cover letter of b4 prep does not."""
+    """Arguments of git for the commits of span that change a file; the cover letter of b4 prep does not."""
     return ["--full-history", span, "--", ":/"]
 
 
 def empty_ones(ksrc: Path, span: str) -> list[str]:
-    """A note for each commit of span that was left out since it changes nothing."""
+    """A note for each commit of span that was left out because it changes nothing."""
     log = ("log", "--no-merges", "--no-show-signature", "--no-color", "--no-notes", "--format=%H %s")
     changing = set(reading_git(ksrc, *log, *without_empty(span)).output.splitlines())
     every = reading_git(ksrc, *log, "--reverse", span, "--").output.splitlines()
@@ -197,27 +197,27 @@ def empty_ones(ksrc: Path, span: str) -> list[str]:
 
 
 def resolve(ksrc: Path, spec: str) -> tuple[str, str]:
-    """The commits a range goes from and to: the merge base, and the tip. Raises SwapKunitError."""
+    """The first and last commit of a range: the merge base and the tip. Raises SwapKunitError."""
     asked = f"cannot check the range {spec} of {ksrc}"
     base, _, tip = spec.partition("..")
     if spec.startswith("-"):
-        raise SwapKunitError(f"{asked}: it begins with a dash; give base..tip")
+        raise SwapKunitError(f"{asked}: a range cannot begin with a dash; give base..tip")
     ends = []
     for name in (base or "HEAD", tip.removeprefix(".") or "HEAD"):
         done = reading_git(ksrc, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if done.status:
             why = commands.tail(done.output, 1).strip().removeprefix("fatal: ") or f"it has no commit {name}"
-            why = f"it is another user's; if you trust it, call: {why}" if "safe.directory" in why else why
+            why = f"it belongs to another user; if you trust it, run: {why}" if "safe.directory" in why else why
             raise SwapKunitError(f"{asked}: {why}; give base..tip of that repository")
         ends.append(done.output.split()[-1])
     done = reading_git(ksrc, "merge-base", *ends)
     if done.status:
-        raise SwapKunitError(f"{asked}: its ends have no commit in common; give another base")
+        raise SwapKunitError(f"{asked}: its ends have no common ancestor; give another base")
     return done.output.strip(), ends[1]
 
 
 def reading_git(repository: Path, *words: str | Path) -> commands.Finished:
-    """Run git in somebody's repository without writing anything into it."""
+    """Run git in a user's repository without writing to it."""
     env = {name: value for name, value in os.environ.items()
            if not name.startswith("GIT_") or name in ("GIT_CONFIG_GLOBAL", "GIT_ALTERNATE_OBJECT_DIRECTORIES")}
     env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat", "LC_ALL": "C.UTF-8"}
