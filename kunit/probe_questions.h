@@ -128,6 +128,9 @@ void probe(struct kunit_case *c) { c->generate_params = probe_gen; }
 PROBE(CLUSTER_FLAG_DISCARD)
 int probe(void) { return CLUSTER_FLAG_DISCARD; }
 
+PROBE(ZSWAP_STORE_FOLIO)	/* page_io.c calls zswap itself, else frontswap */
+bool probe(struct folio *folio) { return zswap_store(folio) && folio->swap.val; }
+
 PROBE(ZSWAP_LOAD_ERRNO)		/* else a bool */
 typeof(zswap_load(NULL)) *probe(int *ret) { return ret; }
 

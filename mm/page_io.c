@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "swap_kunit_seams.h"
 
-#if SWAP_MECHANISM_ZEROMAP	/* since then zswap_store() and zswap_load() take folios */
+#if SWAP_API_ZSWAP_STORE_FOLIO
 static inline bool swap_seam_zswap_store(struct folio *folio)
 {
 	unsigned int nr = folio_nr_pages(folio);

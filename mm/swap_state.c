@@ -6,7 +6,7 @@
 #define folio_alloc_mpol(...) \
 	(swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL : folio_alloc_mpol_noprof(__VA_ARGS__))
 
-#if SWAP_API_FOLIO_ALLOC_SWAP	/* then faults read into large folios through here, too */
+#if SWAP_API_FOLIO_ALLOC_SWAP	/* then this file allocates the folios of faults, too */
 #undef vma_alloc_folio
 #define vma_alloc_folio(...) \
 	(swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL : vma_alloc_folio_noprof(__VA_ARGS__))
