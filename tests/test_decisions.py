@@ -140,10 +140,10 @@ class Compare(unittest.TestCase):
         self.assertTrue(compare(run_of({"s.c": "A0:0"}, known), run_of({"s.c": "A0:0"})).same)
 
     def test_json(self) -> None:
-        found = json.loads(json.dumps(difference_of('"P3: x" A0:1 A0:3', '"P3: y" A0:1 A0:4').to_json()))
+        found = json.loads(json.dumps(difference_of('"x" A0:1 A0:3', '"y" A0:1 A0:4').to_json()))
         self.assertEqual((found["same"], found["scenarios"], found["differ"], found["allocation"]), (False, 1, 1, 1))
         self.assertEqual(found["moved"][0], {
-            "scenario": "swap_x.case", "kind": "allocation", "kinds": ["allocation"], "rule": ["P3: x", "P3: y"],
+            "scenario": "swap_x.case", "kind": "allocation", "kinds": ["allocation"], "rule": ["x", "y"],
             "first": 1, "a": "A0:1 A0:3", "b": "A0:1 A0:4"})
 
 
@@ -151,9 +151,9 @@ class Text(unittest.TestCase):
     """The difference as plain text."""
 
     def test_first_difference_is_marked(self) -> None:
-        shown = render(difference_of('A0:* "P3: nonfull" A0:3 A1:*', 'A0:* "P3: free" A1:* A0:3'))
+        shown = render(difference_of('A0:* "nonfull" A0:3 A1:*', 'A0:* "free" A1:* A0:3'))
         self.assertEqual(shown.splitlines(), [
-            "swap_x", "  case: allocation", "    rule of A: P3: nonfull", "    rule of B: P3: free",
+            "swap_x", "  case: allocation", "    rule of A: nonfull", "    rule of B: free",
             "    A  A0:* A0:3 A1:*", "    B  A0:* A1:* A0:3", "            ^ first difference", "",
             "1 scenario, 1 differ: allocation 1, readahead 0, I/O 0"])
 

@@ -109,9 +109,9 @@ class Page(unittest.TestCase):
 
     def page(self) -> str:
         """The page of a difference with one entry of each kind."""
-        a = run_of({"s.a[zram]": 'A0:* "P3: nonfull" A0:1', "s.a[a <b>]": 'A0:* "P3: nonfull" A0:1',
+        a = run_of({"s.a[zram]": 'A0:* "nonfull" A0:1', "s.a[a <b>]": 'A0:* "nonfull" A0:1',
                     "s.r": "R0:0+8!3", "s.only": "A0:0"}, Leaf("s.x", FAIL, ["crashed: <panic>"], fate="crashed"))
-        b = run_of({"s.a[zram]": 'A0:* "P3: free" A1:1', "s.a[a <b>]": 'A0:* "P3: free" A1:1', "s.r": "R0:3!3"},
+        b = run_of({"s.a[zram]": 'A0:* "free" A1:1', "s.a[a <b>]": 'A0:* "free" A1:1', "s.r": "R0:3!3"},
                    Leaf("s.only", SKIPPED, reason="lacks a <thing>"))
         return page.render(compare(a, b))
 
@@ -121,7 +121,7 @@ class Page(unittest.TestCase):
     def test_contents(self) -> None:
         shown = self.page()
         for text in ("3 scenarios, 3 differ: allocation 2, readahead 1, I/O 0; 1 more in A only; 1 crashed",
-                     "zram · a &lt;b&gt;", "A: P3: nonfull; B: P3: free", "lacks a &lt;thing&gt;", "crashed: &lt;panic&gt;",
+                     "zram · a &lt;b&gt;", "A: nonfull; B: free", "lacks a &lt;thing&gt;", "crashed: &lt;panic&gt;",
                      '<span class="alike">A0:*</span> <span class="first">A0:1</span>', "cannot be compared"):
             self.assertIn(text, shown)
         self.assertEqual(len(re.findall("<figure>", shown)), 2)

@@ -42,9 +42,9 @@ class Notes(unittest.TestCase):
     """The notes between decisions."""
 
     def test_each(self) -> None:
-        text = '{a 2x256+9 bad 0:5,1:7} "P3: nonfull, then free" !0:20 R0:18+8!20 b/!1:3 {b free:0,1 nonfull^4:2} {a }'
+        text = '{a 2x256+9 bad 0:5,1:7} "nonfull, then free" !0:20 R0:18+8!20 b/!1:3 {b free:0,1 nonfull^4:2} {a }'
         self.assertEqual(parse(text), [
-            Area("a", 2, 256, 9, ((0, 5), (1, 7))), Rule("P3: nonfull, then free"), Fault("a", 0, 20),
+            Area("a", 2, 256, 9, ((0, 5), (1, 7))), Rule("nonfull, then free"), Fault("a", 0, 20),
             Decision("R", 0, 18, 8, target=20), Fault("b", 1, 3), Lists("b", {"free": [0, 1], "nonfull^4": [2]}),
             Lists("a", {})])
 
@@ -67,8 +67,8 @@ class Logs(unittest.TestCase):
         self.assertEqual(log["swap_a.two[ssd+discard once]"].case, "swap_a.two")
 
     def test_a_note_over_two_lines(self) -> None:
-        log = parse_log('s.c A0:0 "P3: nonfull\ns.c first" A0:1\n')
-        self.assertEqual(log["s.c"].items[1], Rule("P3: nonfull first"))
+        log = parse_log('s.c A0:0 "nonfull\ns.c first" A0:1\n')
+        self.assertEqual(log["s.c"].items[1], Rule("nonfull first"))
 
     def test_areas_are_named_if_there_are_several(self) -> None:
         self.assertEqual(Scenario("s.c", parse("a/A0:0 b/A0:1")).words(), ["a/A0:0", "b/A0:1"])

@@ -293,11 +293,11 @@ class Steps(Scratch):
                       decisions=list(decisions), **more)
 
     def test_new_failures_only(self) -> None:
-        old, new = Leaf("s.old", "failed", ["x"]), Leaf("s.new", "failed", ["rule i: broken"])
+        old, new = Leaf("s.old", "failed", ["x"]), Leaf("s.new", "failed", ["rule: broken"])
         passed = Leaf("s.new", "passed")
         step = steps.suites(self.state(old, new), self.state(old, passed), None)
         self.assertEqual((step.status, step.data["failed"]), (FAIL, ["s.new"]))
-        self.assertEqual(step.details, ["failed     s.new", "             rule i: broken"])
+        self.assertEqual(step.details, ["failed     s.new", "             rule: broken"])
         step = steps.suites(self.state(old, passed), self.state(old, passed), None)
         self.assertEqual(step.status, PASS)
 
