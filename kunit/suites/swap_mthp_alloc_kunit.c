@@ -311,11 +311,11 @@ static void drain_takes_nonfull_or_free(struct kunit *test)
 	SWAP_EXPECT_LISTS(test, area, "free:2,3 %s:0 full:1", nonfull);
 	swap_alloc_order(test, order);
 	if (nonfull_first(test)) {
-		swap_rule(test, "nonfull first: nonfull clusters of this order before free ones");
+		swap_rule(test, "nonfull clusters of this order before free ones");
 		SWAP_EXPECT_DECISIONS(test, area, "%s", taken(test, 0, 1));
 		SWAP_EXPECT_LISTS(test, area, "free:2,3 full:1,0");
 	} else {
-		swap_rule(test, "free first: free clusters before nonfull ones of this order");
+		swap_rule(test, "free clusters before nonfull ones of this order");
 		SWAP_EXPECT_DECISIONS(test, area, "%s", taken(test, 2, 0));
 		if (swap_has(FRAG_WHEN_TAKEN))
 			SWAP_EXPECT_LISTS(test, area, "free:3 %s:0 %s:2 full:1", nonfull,
@@ -364,8 +364,8 @@ static void drain_uses_up_both_lists(struct kunit *test)
 	a = taken(test, 1, per - 1);
 	b = taken(test, 0, 1);
 	free = run_of(test, 'A', 3, 0, order, per);
-	swap_rule(test, nonfull_first(test) ? "nonfull first: nonfull clusters, then free ones" :
-		  "free first: free clusters, then nonfull ones");
+	swap_rule(test, nonfull_first(test) ? "nonfull clusters, then free ones" :
+		  "free clusters, then nonfull ones");
 	if (nonfull_first(test))
 		SWAP_EXPECT_DECISIONS(test, area, "%s %s %s", a, b, free);
 	else
