@@ -243,7 +243,7 @@ static void emptied_cluster_loses_its_order(struct kunit *test)
 
 /*
  * The current cluster of this order was emptied and taken by another order. Newer kernels
- * notice that it is no longer theirs; older ones go on there.
+ * notice that it has changed hands; older ones continue to use it.
  */
 static void current_cluster_taken_by_another_order(struct kunit *test)
 {

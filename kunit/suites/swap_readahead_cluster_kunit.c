@@ -506,12 +506,9 @@ static void pages_not_read_ahead_are_no_hits(struct kunit *test)
 static void shmem_reads_by_slot(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = user_memory_shmem(test, 32);
+	struct user_memory *mem = user_memory_swapped_shmem(test, 32);
 	unsigned long hit = swap_vmstat(SWAP_RA_HIT);
 
-	user_fill(mem, 0, 32);
-	user_swap_out(mem, 0, 32);
-	swap_decisions_skip(test);
 	swap_kunit_set_readahead_hits(6);
 	KUNIT_EXPECT_TRUE(test, swap_kunit_use_vma_readahead());
 	user_fault(mem, 19);

@@ -8,16 +8,6 @@ static const struct swap_device shmem_devices[] = { SWAP_DEVICES_PLAIN() };
 
 SWAP_PARAMS(shmem_device, shmem_devices);
 
-static struct user_memory *swapped_shmem(struct kunit *test, unsigned int pages)
-{
-	struct user_memory *mem = user_memory_shmem(test, pages);
-
-	user_fill(mem, 0, pages);
-	user_swap_out(mem, 0, pages);
-	swap_decisions_skip(test);
-	return mem;
-}
-
 /* Reading swapped-out shared memory returns its data and frees its slots. */
 static void data_survives_and_slots_are_freed(struct kunit *test)
 {
@@ -39,7 +29,7 @@ static void data_survives_and_slots_are_freed(struct kunit *test)
 static void fault_reads_a_window_by_slot(struct kunit *test)
 {
 	struct swap_area *area = swap_device_area(test);
-	struct user_memory *mem = swapped_shmem(test, 8);
+	struct user_memory *mem = user_memory_swapped_shmem(test, 8);
 	bool synchronous = fake_disk_profile(area->disk)->synchronous;
 
 	swap_kunit_set_readahead_hits(6);
@@ -65,7 +55,7 @@ static void zero_filled_page_needs_no_io(struct kunit *test)
 static void failed_read_is_a_bus_error(struct kunit *test)
 {
 	struct swap_area *area = swap_device_area(test);
-	struct user_memory *mem = swapped_shmem(test, 1);
+	struct user_memory *mem = user_memory_swapped_shmem(test, 1);
 
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 1, BLK_STS_IOERR);
 	KUNIT_EXPECT_TRUE_MSG(test, user_fault(mem, 0) & VM_FAULT_SIGBUS,
@@ -78,7 +68,7 @@ static void failed_read_is_a_bus_error(struct kunit *test)
 static void exit_frees_the_slots(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
-	struct user_memory *mem = swapped_shmem(test, 8);
+	struct user_memory *mem = user_memory_swapped_shmem(test, 8);
 
 	user_memory_exit(mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_inuse(area), 0UL, "rule: exit frees all slots");
@@ -93,7 +83,7 @@ static void zswap_stores_and_loads(struct kunit *test)
 
 	SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
 	swap_kunit_set_zswap(true);
-	mem = swapped_shmem(test, 4);
+	mem = user_memory_swapped_shmem(test, 4);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);
 	USER_EXPECT_INTACT(test, mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), 0UL,

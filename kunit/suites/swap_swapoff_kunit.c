@@ -260,10 +260,8 @@ static void other_areas_keep_their_pages(struct kunit *test)
 static void pages_in_the_swap_cache_are_not_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = user_memory_new(test, 8);
+	struct user_memory *mem = user_memory_swapped(test, 8);
 
-	user_fill(mem, 0, 8);
-	user_swap_out(mem, 0, 8);
 	/* A fault on one of them reads its neighbours, too. */
 	KUNIT_ASSERT_EQ(test, user_fault(mem, 2) & VM_FAULT_ERROR, 0U);
 	KUNIT_ASSERT_TRUE(test, user_page_cached(mem, 3));
@@ -337,13 +335,11 @@ static void pages_in_zswap_return(struct kunit *test)
 static void read_error_poisons_the_page(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	struct user_memory *mem = user_memory_new(test, 4);
+	struct user_memory *mem = user_memory_swapped(test, 4);
 	unsigned int page;
 	u64 value;
 
 	swap_kunit_set_page_cluster(0);
-	user_fill(mem, 0, 4);
-	user_swap_out(mem, 0, 4);
 	fake_disk_fail_nth(area->disk, FAKE_DISK_READ, 2, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0,
 			    "rule: swapoff succeeds despite a read error");
@@ -366,10 +362,8 @@ static void read_error_poisons_the_page(struct kunit *test)
 static void failing_disk(struct kunit *test)
 {
 	struct swap_area *area = swap_device_area(test);
-	struct user_memory *mem = user_memory_new(test, 10);
+	struct user_memory *mem = user_memory_swapped(test, 10);
 
-	user_fill(mem, 0, 10);
-	user_swap_out(mem, 0, 10);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_ASSERT_EQ_MSG(test, swap_area_swapoff(area), 0,
 			    "rule: swapoff succeeds on a failing disk");
@@ -382,13 +376,11 @@ static void failing_disk(struct kunit *test)
 static void failing_disk_with_shmem(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	struct user_memory *mem = user_memory_shmem(test, 4);
+	struct user_memory *mem = user_memory_swapped_shmem(test, 4);
 	struct swapoff_thread off;
 	unsigned int page;
 	u64 value;
 
-	user_fill(mem, 0, 4);
-	user_swap_out(mem, 0, 4);
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	swapoff_start(&off, area);
 	swapoff_wait_briefly(&off);
@@ -411,14 +403,11 @@ static void failing_disk_with_shmem(struct kunit *test)
 static void signal_before_the_first_read(struct kunit *test)
 {
 	struct swap_area *area = swap_device_area(test);
-	struct user_memory *mem = user_memory_new(test, 4);
+	struct user_memory *mem = user_memory_swapped(test, 4);
 	struct swap_area_facts before;
 	int err;
 
-	user_fill(mem, 0, 4);
-	user_swap_out(mem, 0, 4);
 	swap_area_facts(area, &before);
-	swap_decisions_skip(test);
 	set_signal(true);
 	err = swap_area_swapoff(area);
 	set_signal(false);
@@ -517,10 +506,8 @@ static void no_memory_for_a_page(struct kunit *test)
 static void no_memory_for_a_page_of_shmem(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
-	struct user_memory *mem = user_memory_shmem(test, 4);
+	struct user_memory *mem = user_memory_swapped_shmem(test, 4);
 
-	user_fill(mem, 0, 4);
-	user_swap_out(mem, 0, 4);
 	expect_retry_without_memory(test, area, mem, 1);
 }
 
@@ -534,11 +521,9 @@ static void unmap_at_a_read(struct fake_disk *disk, const struct fake_bio *bio, 
 static void page_unmapped_during_its_read(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	struct user_memory *mem = user_memory_new(test, 2);
+	struct user_memory *mem = user_memory_swapped(test, 2);
 
 	swap_kunit_set_page_cluster(0);
-	user_fill(mem, 0, 2);
-	user_swap_out(mem, 0, 2);
 	fake_disk_on_bio(area->disk, unmap_at_a_read, mem);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
 			    "rule: swapoff succeeds if a page is unmapped during its read");
@@ -559,10 +544,8 @@ static void unmap_all(void *ctx)
 static void page_unmapped_before_a_failed_allocation(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
-	struct user_memory *mem = user_memory_new(test, 2);
+	struct user_memory *mem = user_memory_swapped(test, 2);
 
-	user_fill(mem, 0, 2);
-	user_swap_out(mem, 0, 2);
 	swap_call_before(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1, unmap_all, mem);
 	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, SWAP_FAIL_ALL);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapoff(area), 0,
@@ -625,11 +608,9 @@ static void look_during_swapoff(struct fake_disk *disk, const struct fake_bio *b
 static void no_slot_is_allocated_during_swapoff(struct kunit *test)
 {
 	struct swap_area *area = swap_device_area(test);
-	struct user_memory *mem = user_memory_new(test, 4);
+	struct user_memory *mem = user_memory_swapped(test, 4);
 	struct swapoff_view view = { .area = area };
 
-	user_fill(mem, 0, 4);
-	user_swap_out(mem, 0, 4);
 	fake_disk_on_bio(area->disk, look_during_swapoff, &view);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_ASSERT_TRUE(test, view.seen);
@@ -648,12 +629,10 @@ static void no_slot_is_allocated_during_swapoff(struct kunit *test)
 static void fault_pins_the_area(struct kunit *test)
 {
 	struct swap_area *area = swap_device_area(test);
-	struct user_memory *mem = user_memory_new(test, 1);
+	struct user_memory *mem = user_memory_swapped(test, 1);
 	struct user_fault_thread *fault;
 	struct swapoff_thread off;
 
-	user_fill(mem, 0, 1);
-	user_swap_out(mem, 0, 1);
 	if (swap_has(AREA_USERS))
 		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_users(area->si), 0UL,
 				    "rule: an idle area is not pinned");

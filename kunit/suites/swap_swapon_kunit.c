@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * swapon(2): what it refuses and frees again, and the area it makes of a device.
+ * swapon(2): refused paths, headers and flags, and the area of a device.
  */
 #include <kunit/test.h>
 #include <linux/blkdev.h>

@@ -72,11 +72,8 @@ static void shared_slot_stays_in_the_swap_cache(struct kunit *test)
 static void shmem_fault_reads_one_slot(struct kunit *test)
 {
 	struct swap_area *area = swap_device_area(test);
-	struct user_memory *mem = user_memory_shmem(test, 32);
+	struct user_memory *mem = user_memory_swapped_shmem(test, 32);
 
-	user_fill(mem, 0, 32);
-	user_swap_out(mem, 0, 32);
-	swap_decisions_skip(test);
 	swap_kunit_set_readahead_hits(6);
 	KUNIT_EXPECT_TRUE(test, user_fault(mem, 20) & VM_FAULT_MAJOR);
 	SWAP_EXPECT_DECISIONS(test, area, synchronous(test) && swap_has(SYNC_SWAPIN_SHMEM) ?

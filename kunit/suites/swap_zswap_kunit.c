@@ -248,10 +248,8 @@ static void spoilt_page_is_a_bus_error(struct kunit *test)
 static void swapoff_empties_the_pool(struct kunit *test)
 {
 	struct swap_area *area = zswap_area(test);
-	struct user_memory *mem = user_memory_new(test, 4);
+	struct user_memory *mem = user_memory_swapped(test, 4);
 
-	user_fill(mem, 0, 4);
-	user_swap_out(mem, 0, 4);
 	KUNIT_EXPECT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 0UL);
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 3), USER_PAGE_PRESENT);
