@@ -59,13 +59,7 @@ static void expect_nothing_left(struct kunit *test)
 	struct sysinfo info = { };
 
 	si_swapinfo(&info);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_areas_used(), 0U, "rule: swapoff frees the area");
-	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L,
-			    "rule: swapoff subtracts the area from total_swap_pages");
-	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L,
-			    "rule: swapoff subtracts the area from nr_swap_pages");
-	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), 0,
-			    "rule: swapoff decrements nr_rotate_swap");
+	swap_expect_no_areas(test, "after swapoff");
 	KUNIT_EXPECT_EQ_MSG(test, info.totalswap, 0UL, "rule: SwapTotal is 0 after swapoff");
 	KUNIT_EXPECT_EQ_MSG(test, info.freeswap, 0UL, "rule: SwapFree is 0 after swapoff");
 }

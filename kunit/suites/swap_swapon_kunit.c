@@ -14,16 +14,9 @@
 /* A refused swapon leaves nothing behind. */
 static void expect_nothing_left(struct kunit *test, int allocations)
 {
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_areas_used(), 0U,
-			    "rule: a refused swapon frees its area");
+	swap_expect_no_areas(test, "after a refused swapon");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
 			    "rule: a refused swapon frees everything it allocated");
-	KUNIT_EXPECT_EQ_MSG(test, total_swap_pages, 0L,
-			    "rule: a refused swapon does not change total_swap_pages");
-	KUNIT_EXPECT_EQ_MSG(test, get_nr_swap_pages(), 0L,
-			    "rule: a refused swapon does not change nr_swap_pages");
-	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_rotate_swap), 0,
-			    "rule: a refused swapon does not change nr_rotate_swap");
 }
 
 static const struct {

@@ -418,7 +418,7 @@ static void full_pool_stores_again_below_the_threshold(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 					      .disk = &FAKE_DISK_ZRAM, .clusters = 12 });
-	unsigned long percent = totalram_pages() / 100;
+	unsigned long percent = zswap_one_percent(test);
 	struct user_memory *mem = user_memory_new(test, 4 * percent);
 	unsigned int page;
 	u64 hits;

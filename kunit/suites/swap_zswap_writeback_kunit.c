@@ -322,7 +322,7 @@ static void full_pool_is_written_back_to_the_threshold(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &(struct swap_area_config){
 					      .disk = &FAKE_DISK_ZRAM, .clusters = 12 });
-	unsigned long percent = totalram_pages() / 100, threshold = percent / 2;
+	unsigned long percent = zswap_one_percent(test), threshold = percent / 2;
 	struct user_memory *mem = user_memory_new(test, 4 * percent);
 	unsigned int page = 0;
 
