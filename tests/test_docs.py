@@ -124,6 +124,11 @@ class Suites(unittest.TestCase):
         named = re.findall(r"\b(?:[a-z]\w+(?=\(\))|(?:SWAP|FAKE|USER)_[A-Z_]*[A-Z])\b", words)
         self.assertEqual([name for name in named if name not in known], [])
 
+    def test_invariants_are_those_that_are_checked(self) -> None:
+        rules = re.findall(r"\n\n([^\s`].*)\n\t", page("rules.rst").partition("The four")[0])[:-1]
+        checked = "".join(path.read_text().lower() for path in (REPO / "kunit/fixture").glob("*.c"))
+        self.assertEqual((len(rules), [rule for rule in rules if rule.lower() not in checked]), (4, []))
+
     def test_mechanisms_that_are_named_exist(self) -> None:
         known = [entry.name for entry in runpy.run_path(str(REPO / "kunit/mechanisms.py"))["MECHANISMS"]]
         named = literals(" ".join(re.findall(r":Mechanisms: (.*)", page("rules.rst"))))
