@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit.build import build, overlay as tree
+from swapkunit.build import build, overlay
 from swapkunit.base import commands, deps, layout as layouts
 from swapkunit.base.errors import SwapKunitError, UntestableKernel, explained
 from swapkunit.base.layout import Layout, default_out
@@ -181,7 +181,7 @@ class Disk(Scratch):
 
     def test_while_laying_the_tree(self) -> None:
         error = OSError(errno.ENOSPC, "No space left on device")
-        self.assertIn("the disk is full; make room", tree.overlay_trouble(self.top, self.top, error))
+        self.assertIn("the disk is full; make room", overlay.overlay_trouble(self.top, self.top, error))
         self.assertIn("make room", explained(error))
 
 

@@ -15,16 +15,16 @@ from swapkunit.decisions.diff import Difference, Recorded, compare, load
 from swapkunit.decisions.notation import parse_log
 from swapkunit.decisions.text import render, summary
 from swapkunit.run import results
-from swapkunit.run.results import FAIL, PASS, SKIPPED, Leaf
+from swapkunit.run.results import FAIL, PASS, SKIPPED, TestResult
 
 from .support import REPO, Scratch, make_kernel, write
 
 
-def run_of(log: dict[str, str], *others: Leaf) -> Recorded:
+def run_of(log: dict[str, str], *others: TestResult) -> Recorded:
     """A run with this log whose cases passed; others: further results, or replacements for them."""
     text = "".join(f"{name} {words}\n" for name, words in log.items())
-    outcomes = {name: Leaf(name, PASS) for name in log}
-    outcomes.update({leaf.name: leaf for leaf in others})
+    outcomes = {name: TestResult(name, PASS) for name in log}
+    outcomes.update({test.name: test for test in others})
     return Recorded("run", parse_log(text), outcomes)
 
 
@@ -87,7 +87,7 @@ class Compare(unittest.TestCase):
         self.assertIn("clusters end up on other lists: 1 scenario\n    swap_x.case", render(found))
 
     def test_skipped_counts_as_missing(self) -> None:
-        lacking = Leaf("s.new", SKIPPED, reason="this kernel lacks: a thing")
+        lacking = TestResult("s.new", SKIPPED, reason="this kernel lacks: a thing")
         found = compare(run_of({"s.old": "A0:0"}, lacking), run_of({"s.old": "A0:0", "s.new": "A0:1"}))
         self.assertEqual([(one.name, one.side, one.why) for one in found.alone],
                          [("s.new", "B", "this kernel lacks: a thing")])
@@ -95,22 +95,22 @@ class Compare(unittest.TestCase):
         self.assertIn("only in B: 1 scenario; A: this kernel lacks: a thing\n    s.new", render(found))
 
     def test_skipped_halfway_is_skipped(self) -> None:
-        found = compare(run_of({"s.c": "D0:*"}, Leaf("s.c", SKIPPED, reason="no thing")), run_of({"s.c": "D0:* A0:1"}))
+        found = compare(run_of({"s.c": "D0:*"}, TestResult("s.c", SKIPPED, reason="no thing")), run_of({"s.c": "D0:* A0:1"}))
         self.assertEqual([(one.side, one.why) for one in found.alone], [("B", "no thing")])
-        both = run_of({"s.c": "D0:*"}, Leaf("s.c", SKIPPED, reason="no thing"))
-        self.assertTrue(compare(both, run_of({"s.c": "D1:*"}, Leaf("s.c", SKIPPED))).same)
+        both = run_of({"s.c": "D0:*"}, TestResult("s.c", SKIPPED, reason="no thing"))
+        self.assertTrue(compare(both, run_of({"s.c": "D1:*"}, TestResult("s.c", SKIPPED))).same)
 
     def test_no_such_case(self) -> None:
         found = compare(run_of({"s.a": "A0:0", "s.b": "A0:0"}), run_of({"s.a": "A0:0"}))
         self.assertEqual([(one.name, one.side, one.why) for one in found.alone], [("s.b", "A", "no such case")])
 
     def test_passed_and_decided_nothing(self) -> None:
-        found = compare(run_of({"s.c": "R0:5"}), run_of({}, Leaf("s.c", PASS)))
+        found = compare(run_of({"s.c": "R0:5"}), run_of({}, TestResult("s.c", PASS)))
         self.assertEqual([(one.name, one.kind) for one in found.moved], [("s.c", "readahead")])
         self.assertIn("(nothing more)", render(found))
 
     def test_crashed_is_never_alike(self) -> None:
-        crash = Leaf("s.c", FAIL, ["crashed: Kernel panic"], fate="crashed")
+        crash = TestResult("s.c", FAIL, ["crashed: Kernel panic"], fate="crashed")
         for a, b in ((run_of({"s.c": "A0:0"}), run_of({}, crash)), (run_of({}, crash), run_of({}, crash))):
             found = compare(a, b)
             self.assertEqual((found.same, found.moved, found.alone), (False, [], []))
@@ -118,7 +118,7 @@ class Compare(unittest.TestCase):
             self.assertIn("; 1 crashed or hung and cannot be compared", summary(found))
 
     def test_parameters_before_a_crash_are_compared(self) -> None:
-        crash = Leaf("s.c", FAIL, ["crashed: [ssd] Kernel panic"], fate="crashed")
+        crash = TestResult("s.c", FAIL, ["crashed: [ssd] Kernel panic"], fate="crashed")
         a = run_of({"s.c[zram]": "A0:0", "s.c[ssd]": "A0:0"})
         b = Recorded("b", parse_log("s.c[zram] A0:1\n"), {"s.c": crash})
         found = compare(a, b)
@@ -126,17 +126,17 @@ class Compare(unittest.TestCase):
         self.assertEqual((found.compared, found.alone), (1, []))
 
     def test_known_crash_on_both_sides_is_no_news(self) -> None:
-        crash = Leaf("s.c", FAIL, ["crashed: Kernel panic"], fate="crashed", known="an old bug")
+        crash = TestResult("s.c", FAIL, ["crashed: Kernel panic"], fate="crashed", known="an old bug")
         self.assertTrue(compare(run_of({}, crash), run_of({}, crash)).same)
         self.assertFalse(compare(run_of({}, crash), run_of({"s.c": "A0:0"})).same)
 
     def test_failed(self) -> None:
-        failed = Leaf("s.c", FAIL, ["x_kunit.c:7: decisions"])
+        failed = TestResult("s.c", FAIL, ["x_kunit.c:7: decisions"])
         found = compare(run_of({"s.c": "A0:0"}, failed), run_of({"s.c": "A0:0"}))
         self.assertFalse(found.same)
         self.assertIn("failed: s.c\n    A: failed: x_kunit.c:7: decisions\n    B: good", render(found))
         self.assertTrue(compare(run_of({"s.c": "A0:0"}, failed), run_of({"s.c": "A0:0"}, failed)).same)
-        known = Leaf("s.c", FAIL, ["x"], known="an old bug")
+        known = TestResult("s.c", FAIL, ["x"], known="an old bug")
         self.assertTrue(compare(run_of({"s.c": "A0:0"}, known), run_of({"s.c": "A0:0"})).same)
 
     def test_json(self) -> None:
@@ -181,7 +181,7 @@ class Reading(Scratch):
         layout = Layout(self.top)
         write(self.top / "decisions.txt", "s.c A0:0\n")
         write(self.top / results.SUMMARY, json.dumps({"kernel": "7.3.4", "interrupted": False}))
-        results.write_outcomes(layout, [Leaf("s.c", PASS), Leaf("s.d", FAIL, ["noise", "x_kunit.c:3: broken"])])
+        results.write_outcomes(layout, [TestResult("s.c", PASS), TestResult("s.d", FAIL, ["noise", "x_kunit.c:3: broken"])])
         run = load(self.top)
         self.assertEqual((run.kernel, list(run.scenarios), run.outcomes["s.d"].text),
                          ("7.3.4", ["s.c"], ["x_kunit.c:3: broken"]))

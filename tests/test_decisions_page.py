@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from swapkunit.decisions import page, slot_map, svg, windows
 from swapkunit.decisions.diff import compare
 from swapkunit.decisions.notation import Scenario, parse
-from swapkunit.run.results import FAIL, SKIPPED, Leaf
+from swapkunit.run.results import FAIL, SKIPPED, TestResult
 
 from .test_decisions import difference_of, run_of
 
@@ -110,9 +110,9 @@ class Page(unittest.TestCase):
     def page(self) -> str:
         """The page of a difference with one entry of each kind."""
         a = run_of({"s.a[zram]": 'A0:* "nonfull" A0:1', "s.a[a <b>]": 'A0:* "nonfull" A0:1',
-                    "s.r": "R0:0+8!3", "s.only": "A0:0"}, Leaf("s.x", FAIL, ["crashed: <panic>"], fate="crashed"))
+                    "s.r": "R0:0+8!3", "s.only": "A0:0"}, TestResult("s.x", FAIL, ["crashed: <panic>"], fate="crashed"))
         b = run_of({"s.a[zram]": 'A0:* "free" A1:1', "s.a[a <b>]": 'A0:* "free" A1:1', "s.r": "R0:3!3"},
-                   Leaf("s.only", SKIPPED, reason="lacks a <thing>"))
+                   TestResult("s.only", SKIPPED, reason="lacks a <thing>"))
         return page.render(compare(a, b))
 
     def test_it_is_self_contained(self) -> None:

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from swapkunit.decisions import fragmentation as bench
-from swapkunit.run import runner as run
+from swapkunit.run import runner
 from swapkunit.cli.options import positive
 from swapkunit.decisions.fragmentation import Column
 from swapkunit.decisions.sides import Side, Wanted
@@ -107,8 +107,8 @@ class Selected(unittest.TestCase):
     CASES = ["swap_alloc.a", f"{bench.SUITE}.large_folios_find_slots"]
 
     def test_not_in_a_plain_run(self) -> None:
-        self.assertEqual(run.select(self.CASES, []), self.CASES[:1])
-        self.assertEqual(run.select(self.CASES, [bench.SUITE]), self.CASES[1:])
+        self.assertEqual(runner.select(self.CASES, []), self.CASES[:1])
+        self.assertEqual(runner.select(self.CASES, [bench.SUITE]), self.CASES[1:])
 
 
 if __name__ == "__main__":

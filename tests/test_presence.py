@@ -113,11 +113,11 @@ class Presence(Scratch):
 
     def test_missing_one_fails_a_known_kernel(self) -> None:
         with self.known(s7=["NONFULL_FIRST", "SLOT_CACHE"]):
-            leaves = presence.missing_leaves(self.fetched)
-        self.assertEqual([(leaf.name, leaf.status) for leaf in leaves], [("mechanism.SLOT_CACHE", "failed")])
-        self.assertIn("the probe does not find it in Linux 7.3.4: each CPU allocates", leaves[0].text[0])
+            tests = presence.missing_tests(self.fetched)
+        self.assertEqual([(test.name, test.status) for test in tests], [("mechanism.SLOT_CACHE", "failed")])
+        self.assertIn("the probe does not find it in Linux 7.3.4: each CPU allocates", tests[0].text[0])
         with self.known(s7=["NONFULL_FIRST"]):
-            self.assertEqual(presence.missing_leaves(self.fetched), [])
+            self.assertEqual(presence.missing_tests(self.fetched), [])
 
     def test_verdict_of_a_fetched_kernel_names_what_is_missing(self) -> None:
         make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1", **{"mm/swapfile.c": CLUSTERS})
@@ -137,9 +137,9 @@ class Presence(Scratch):
     def test_given_trees_and_other_series_are_free(self) -> None:
         given = Kernel(self.tree, "7.3.4", "given directory", True)
         with self.known(s7=["SLOT_CACHE"], s6_12=["SLOT_CACHE"]):
-            self.assertEqual(presence.missing_leaves(given), [])
-            self.assertEqual(presence.missing_leaves(Kernel(self.tree, "6.18.1", "", False)), [])
-            self.assertEqual(len(presence.missing_leaves(Kernel(self.tree, "6.12.1", "", False))), 1)
+            self.assertEqual(presence.missing_tests(given), [])
+            self.assertEqual(presence.missing_tests(Kernel(self.tree, "6.18.1", "", False)), [])
+            self.assertEqual(len(presence.missing_tests(Kernel(self.tree, "6.12.1", "", False))), 1)
 
     def test_name_the_probe_does_not_know(self) -> None:
         with self.known(s7=["NO_SUCH"]), self.assertRaisesRegex(SwapKunitError, "NO_SUCH"):

@@ -25,7 +25,7 @@ from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN, PatchReport, Pres
 from swapkunit.presubmit.request import CheckRequest
 from swapkunit.presubmit.store import Store, identity_of_kernel
 from swapkunit.presubmit.testbed import Testbed, Tested
-from swapkunit.run.results import Leaf
+from swapkunit.run.results import TestResult
 from swapkunit.run.session import Request
 from swapkunit.series.applying import Applied
 from swapkunit.series.series import Patch
@@ -287,14 +287,14 @@ class Series(SeriesCase):
 class Steps(Scratch):
     """Each step."""
 
-    def state(self, *leaves: Leaf, decisions: tuple[str, ...] = (), **more: object) -> Tested:
+    def state(self, *tests: TestResult, decisions: tuple[str, ...] = (), **more: object) -> Tested:
         """A state of a kernel."""
-        return Tested(True, results={leaf.name: leaf for leaf in leaves}, closing=f"{len(leaves)} passed",
+        return Tested(True, results={test.name: test for test in tests}, closing=f"{len(tests)} passed",
                       decisions=list(decisions), **more)
 
     def test_new_failures_only(self) -> None:
-        old, new = Leaf("s.old", "failed", ["x"]), Leaf("s.new", "failed", ["rule: broken"])
-        passed = Leaf("s.new", "passed")
+        old, new = TestResult("s.old", "failed", ["x"]), TestResult("s.new", "failed", ["rule: broken"])
+        passed = TestResult("s.new", "passed")
         step = steps.suites(self.state(old, new), self.state(old, passed), None)
         self.assertEqual((step.status, step.data["failed"]), (FAIL, ["s.new"]))
         self.assertEqual(step.details, ["failed     s.new", "             rule: broken"])
@@ -302,20 +302,20 @@ class Steps(Scratch):
         self.assertEqual(step.status, PASS)
 
     def test_failure_of_an_earlier_patch(self) -> None:
-        new = self.state(Leaf("s.new", "failed", ["x"]))
-        step = steps.suites(new, self.state(Leaf("s.new", "passed")), new)
+        new = self.state(TestResult("s.new", "failed", ["x"]))
+        step = steps.suites(new, self.state(TestResult("s.new", "passed")), new)
         self.assertEqual((step.status, step.summary), (PASS, "1 passed; 1 failure since an earlier patch"))
 
     def test_cases_that_no_longer_run(self) -> None:
-        base = self.state(Leaf("s.a", "passed"), Leaf("s.b", "passed"))
-        step = steps.suites(self.state(Leaf("s.a", "skipped", reason="this kernel lacks it")), base, None)
+        base = self.state(TestResult("s.a", "passed"), TestResult("s.b", "passed"))
+        step = steps.suites(self.state(TestResult("s.a", "skipped", reason="this kernel lacks it")), base, None)
         self.assertEqual(step.status, WARN)
         self.assertEqual(step.details, ["no longer run: s.a: this kernel lacks it", "gone: s.b"])
 
     def test_known_bug_is_not_a_failure(self) -> None:
-        bug = self.state(Leaf("s.a", "failed", ["x"], known="old bug"))
+        bug = self.state(TestResult("s.a", "failed", ["x"], known="old bug"))
         self.assertEqual(steps.suites(bug, bug, None).status, PASS)
-        step = steps.suites(self.state(Leaf("s.a", "passed")), bug, None)
+        step = steps.suites(self.state(TestResult("s.a", "passed")), bug, None)
         self.assertEqual(step.details, ["fixes a known bug: s.a: old bug"])
 
     def test_no_kernel_to_test(self) -> None:
@@ -328,7 +328,7 @@ class Steps(Scratch):
             self.assertEqual(step.data, {"built": False})
 
     def test_case_that_crashes_is_not_compared(self) -> None:
-        passed, crashed = Leaf("s.a", "passed"), Leaf("s.a", "failed", ["crashed: panic"], fate="crashed")
+        passed, crashed = TestResult("s.a", "passed"), TestResult("s.a", "failed", ["crashed: panic"], fate="crashed")
         before, after = self.state(passed, decisions=("s.a A0:0",)), self.state(crashed, decisions=("s.a A0:0",))
         step = steps.decisions(after, before)
         self.assertEqual((step.status, step.cell, step.details), (WARN, "-1", []))
@@ -336,7 +336,7 @@ class Steps(Scratch):
         self.assertEqual(steps.decisions(after, after).status, PASS)
 
     def test_decisions(self) -> None:
-        cases = Leaf("s.a[zram]", "passed"), Leaf("s.b", "passed")
+        cases = TestResult("s.a[zram]", "passed"), TestResult("s.b", "passed")
         base = self.state(*cases, decisions=("s.a[zram] A0:0", "s.b A0:1 A0:2"))
         self.assertEqual(steps.decisions(base, base).status, PASS)
         step = steps.decisions(self.state(*cases, decisions=("s.a[zram] A0:0", "s.b A0:1 A1:2")), base)
@@ -348,8 +348,8 @@ class Steps(Scratch):
         self.assertEqual((step.status, step.details), (WARN, ["mechanism added: NEW", "mechanism removed: OLD"]))
 
     def test_reports_of_the_kernel(self) -> None:
-        def warned(address: str) -> Leaf:
-            return Leaf("s.a", "failed", [f"kernel report: WARNING at mm/swapfile.c:7 swapoff+0x{address}/0x100"])
+        def warned(address: str) -> TestResult:
+            return TestResult("s.a", "failed", [f"kernel report: WARNING at mm/swapfile.c:7 swapoff+0x{address}/0x100"])
         none = self.state()
         self.assertEqual(steps.reports(self.state(warned("12")), self.state(warned("34")), None).status, PASS)
         self.assertEqual(steps.reports(self.state(warned("12")), none, self.state(warned("34"))).status, PASS)

@@ -14,7 +14,7 @@ from swapkunit.run.known_bugs import KnownBug
 from swapkunit.base.kernel import Kernel
 from swapkunit.run.console import Case, Suite
 from swapkunit.base.layout import Layout
-from swapkunit.run.results import FAIL, PASS, SKIPPED, Leaf
+from swapkunit.run.results import FAIL, PASS, SKIPPED, TestResult
 from swapkunit.run.runner import Results
 
 from .support import Scratch, make_kernel, write
@@ -39,17 +39,17 @@ class Leaves(unittest.TestCase):
             "ra", {"zram": "FAIL", "ssd": "SKIP", "hdd": "PASS"})))
         suite = Suite("swap_a", [], [Case("swap_a", "ra", PARAMETERS),
                                      Case("swap_a", "plain", ["    ok 2 plain"])])
-        leaves = results.leaves_of(tree, [suite])
-        self.assertEqual([(leaf.name, leaf.status) for leaf in leaves], [
+        tests = results.tests_of(tree, [suite])
+        self.assertEqual([(test.name, test.status) for test in tests], [
             ("swap_a.ra[zram]", FAIL), ("swap_a.ra[ssd]", SKIPPED), ("swap_a.ra[hdd]", PASS),
             ("swap_a.plain", PASS)])
-        self.assertEqual(leaves[0].text, ["ra: EXPECTATION FAILED at x.c:1", "window of zram"])
-        self.assertEqual(leaves[1].reason, "no such disk")
+        self.assertEqual(tests[0].text, ["ra: EXPECTATION FAILED at x.c:1", "window of zram"])
+        self.assertEqual(tests[1].reason, "no such disk")
 
     def test_case_that_fails_though_all_its_parameters_pass(self) -> None:
         tree = json_group("", {}, json_group("swap_a", {}, json_group("ra", {"zram": "PASS"})))
         suite = Suite("swap_a", [], [Case("swap_a", "ra", ["        ok 1 zram", "    not ok 1 ra"])])
-        self.assertEqual([(leaf.name, leaf.status) for leaf in results.leaves_of(tree, [suite])],
+        self.assertEqual([(test.name, test.status) for test in results.tests_of(tree, [suite])],
                          [("swap_a.ra[zram]", PASS), ("swap_a.ra", FAIL)])
 
     def test_failure_begins_with_what_the_fixture_found(self) -> None:
@@ -61,7 +61,7 @@ class Leaves(unittest.TestCase):
     def test_case_the_parser_does_not_know_is_a_failure(self) -> None:
         tree = json_group("", {}, json_group("swap_a", {}))
         suite = Suite("swap_a", [], [Case("swap_a", "lost", ["    ok 1 lost"])])
-        self.assertEqual(results.leaves_of(tree, [suite])[0].status, FAIL)
+        self.assertEqual(results.tests_of(tree, [suite])[0].status, FAIL)
 
 
 class Parse(Scratch):
@@ -76,9 +76,9 @@ class Parse(Scratch):
         parser = make_kernel(self.top / "k") / "tools/testing/kunit/kunit.py"
         told = io.StringIO()
         with contextlib.redirect_stdout(told):
-            leaves = results.parse(layout, ran, kernel, parser, quiet=True)
+            tests = results.parse(layout, ran, kernel, parser, quiet=True)
         self.assertIn("\nreport outside of a case: WARNING: at boot\n", told.getvalue())
-        self.assertEqual([leaf.status for leaf in leaves], [PASS])
+        self.assertEqual([test.status for test in tests], [PASS])
 
 
 class KnownBugs(Scratch):
@@ -86,50 +86,50 @@ class KnownBugs(Scratch):
 
     BUG = KnownBug("two is one", "swap_a.fails", "expected 1, got 2")
 
-    def report(self, *leaves: Leaf, bug: KnownBug | None = None) -> results.Report:
-        """The report of leaves with one known bug."""
-        return known_bugs.apply(list(leaves), [bug or self.BUG])
+    def report(self, *tests: TestResult, bug: KnownBug | None = None) -> results.Report:
+        """The report of tests with one known bug."""
+        return known_bugs.apply(list(tests), [bug or self.BUG])
 
     def test_expected_failure_counts_nowhere(self) -> None:
-        report = self.report(Leaf("swap_a.fails", FAIL, FAILED), Leaf("swap_a.other", PASS))
+        report = self.report(TestResult("swap_a.fails", FAIL, FAILED), TestResult("swap_a.other", PASS))
         self.assertEqual(report.closing_line(), "1 passed, 0 failed, 0 skipped")
-        self.assertEqual(report.leaves[0].known, "two is one")
+        self.assertEqual(report.tests[0].known, "two is one")
 
     def test_other_text_still_fails(self) -> None:
-        report = self.report(Leaf("swap_a.fails", FAIL, [FAILED[0], "expected 1, got 3"]))
+        report = self.report(TestResult("swap_a.fails", FAIL, [FAILED[0], "expected 1, got 3"]))
         self.assertEqual(report.closing_line(), "0 passed, 1 failed, 0 skipped")
 
     def test_second_fault_beside_the_known_one_still_fails(self) -> None:
         second = ["fails: ASSERTION FAILED at x.c:9", "page is stale"]
-        report = self.report(Leaf("swap_a.fails", FAIL, FAILED + second))
+        report = self.report(TestResult("swap_a.fails", FAIL, FAILED + second))
         self.assertEqual(report.count(FAIL), 1)
 
     def test_passing_is_told_as_fixed(self) -> None:
-        report = self.report(Leaf("swap_a.fails", PASS))
+        report = self.report(TestResult("swap_a.fails", PASS))
         self.assertEqual(report.fixed, ["two is one (swap_a.fails passes)"])
         self.assertEqual(report.count(PASS), 1)
 
     def test_what_a_debugging_kernel_adds(self) -> None:
         reported = ["fails: EXPECTATION FAILED at case.c:147", "kernel report: WARNING: mm/swap_table.h:193 at x"]
         bug = KnownBug("two is one", "swap_a.fails", "expected 1, got 2", ("WARNING: mm/swap_table.h:",))
-        leaf = Leaf("swap_a.fails", FAIL, [*FAILED, *reported])
-        self.assertEqual(self.report(leaf).count(FAIL), 1)
-        self.assertEqual(self.report(leaf, bug=bug).count(FAIL), 0)
-        self.assertEqual(self.report(Leaf("swap_a.fails", FAIL, reported), bug=bug).count(FAIL), 1)
+        test = TestResult("swap_a.fails", FAIL, [*FAILED, *reported])
+        self.assertEqual(self.report(test).count(FAIL), 1)
+        self.assertEqual(self.report(test, bug=bug).count(FAIL), 0)
+        self.assertEqual(self.report(TestResult("swap_a.fails", FAIL, reported), bug=bug).count(FAIL), 1)
         other = ["fails: EXPECTATION FAILED at case.c:147", "kernel report: WARNING: mm/memory.c:1 at x"]
-        self.assertEqual(self.report(Leaf("swap_a.fails", FAIL, [*FAILED, *other]), bug=bug).count(FAIL), 1)
+        self.assertEqual(self.report(TestResult("swap_a.fails", FAIL, [*FAILED, *other]), bug=bug).count(FAIL), 1)
 
     def test_crash(self) -> None:
-        crash = Leaf("swap_a.fails", FAIL, ["crashed: Kernel panic - not syncing: x"], fate="crashed")
+        crash = TestResult("swap_a.fails", FAIL, ["crashed: Kernel panic - not syncing: x"], fate="crashed")
         self.assertEqual(self.report(crash).count(FAIL), 1)
         bug = KnownBug("panics", "swap_a.fails", "crashed")
         self.assertEqual(self.report(crash, bug=bug).count(FAIL), 0)
 
     def test_parameters(self) -> None:
-        leaves = [Leaf("swap_a.fails[zram]", FAIL, FAILED), Leaf("swap_a.fails[ssd]", FAIL, FAILED)]
+        tests = [TestResult("swap_a.fails[zram]", FAIL, FAILED), TestResult("swap_a.fails[ssd]", FAIL, FAILED)]
         one = KnownBug("t", "swap_a.fails[zram]", "got 2")
-        self.assertEqual(self.report(*leaves, bug=one).count(FAIL), 1)
-        self.assertEqual(self.report(*leaves, bug=KnownBug("t", "swap_a.fails[*]", "got 2")).count(FAIL), 0)
+        self.assertEqual(self.report(*tests, bug=one).count(FAIL), 1)
+        self.assertEqual(self.report(*tests, bug=KnownBug("t", "swap_a.fails[*]", "got 2")).count(FAIL), 0)
 
     def test_file(self) -> None:
         write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\ncase = "a.b"\nexpect = "e"\n')
@@ -150,8 +150,8 @@ class Junit(Scratch):
     def test_statuses(self) -> None:
         layout = Layout(self.top)
         results.write_junit(layout, [
-            Leaf("swap_a.good", PASS), Leaf("swap_a.bad", FAIL, ["is \x1b[1m <bad>"]),
-            Leaf("swap_a.known", FAIL, ["x"], known="old"), Leaf("swap_b.off", SKIPPED, reason="no disk")])
+            TestResult("swap_a.good", PASS), TestResult("swap_a.bad", FAIL, ["is \x1b[1m <bad>"]),
+            TestResult("swap_a.known", FAIL, ["x"], known="old"), TestResult("swap_b.off", SKIPPED, reason="no disk")])
         suites = ElementTree.parse(self.top / "junit.xml").getroot()
         first = suites[0]
         self.assertEqual((first.get("name"), first.get("tests"), first.get("failures")), ("swap_a", "3", "1"))

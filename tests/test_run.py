@@ -14,7 +14,7 @@ import time
 import unittest
 from pathlib import Path
 
-from swapkunit.run import runner as run
+from swapkunit.run import runner
 from swapkunit.base.errors import WRONG_USE, SwapKunitError, UntestableKernel
 from swapkunit.run.console import AFTER_LAST, REPORT, WHOLE, Case, Console, alike, join
 from swapkunit.base.layout import Layout
@@ -37,18 +37,18 @@ class RunCase(Scratch):
         os.environ["SWAP_KUNIT_MARK"] = self.mark
 
     def run_suites(self, suites: dict[str, list[str]], *filters: str, timeout: float = 5.0,
-                   jobs: int = 2) -> run.Results:
+                   jobs: int = 2) -> runner.Results:
         """Run suites; afterwards no process of any UML may be left."""
         os.environ["FAKE_SUITES"] = json.dumps(suites)
         options = RunOptions(list(filters), timeout, jobs)
         with contextlib.redirect_stdout(io.StringIO()):
-            cases = run.list_cases(self.layout, options, FAKE)
-            results = run.run(self.layout, cases, options, FAKE)
+            cases = runner.list_cases(self.layout, options, FAKE)
+            results = runner.run(self.layout, cases, options, FAKE)
         left = [pid for pid in processes_with(self.mark) if pid != os.getpid()]
         self.assertEqual(left, [], "processes left behind")
         return results
 
-    def fates(self, results: run.Results) -> dict[str, str]:
+    def fates(self, results: runner.Results) -> dict[str, str]:
         """case -> ok, not ok, crashed, hung ..."""
         return {case.full_name: case.fate or ("ok" if case.passed() else "not ok")
                 for suite in results.suites for case in suite.cases}
@@ -91,9 +91,9 @@ class Fates(RunCase):
                          [False] * 3 + [True] * 3)
 
     def test_what_a_loop_prints_is_shortened(self) -> None:
-        lines = run.shortened([f"line {n}" for n in range(1000)])
-        self.assertEqual((len(lines), lines[0], lines[-1]), (2 * run.SHOWN + 1, "line 0", "line 999"))
-        self.assertEqual(run.shortened(["a"]), ["a"])
+        lines = runner.shortened([f"line {n}" for n in range(1000)])
+        self.assertEqual((len(lines), lines[0], lines[-1]), (2 * runner.SHOWN + 1, "line 0", "line 999"))
+        self.assertEqual(runner.shortened(["a"]), ["a"])
 
     def test_suite_that_does_not_start_fails_its_cases(self) -> None:
         results = self.run_suites({"swap_noinit": ["pass_1", "pass_2"]})
@@ -175,11 +175,11 @@ class Fates(RunCase):
         options = RunOptions(kernel_args=["mem=1M"], given=["mem=1M"])
         with contextlib.redirect_stdout(io.StringIO()), \
                 self.assertRaisesRegex(SwapKunitError, "with mem=1M on its command line, .* without") as caught:
-            run.list_cases(self.layout, options, FAKE)
+            runner.list_cases(self.layout, options, FAKE)
         self.assertEqual(caught.exception.code, WRONG_USE)
         os.environ["FAKE_BOOT"] = "panic"
         with contextlib.redirect_stdout(io.StringIO()), self.assertRaises(UntestableKernel):
-            run.list_cases(self.layout, options, FAKE)
+            runner.list_cases(self.layout, options, FAKE)
 
 
 class Reports(unittest.TestCase):
@@ -199,12 +199,12 @@ class Arguments(RunCase):
     def test_from_the_suites_source(self) -> None:
         write(self.top / "swap_a_kunit.c", "/*\n * About a.\n */\n/* swap-kunit: a.b=0 c */\nint x;\n")
         write(self.top / "swap_b_kunit.c", "/* About swap-kunit: nothing */\n")
-        self.assertEqual(run.suite_arguments("swap_a", self.top), ["a.b=0", "c"])
-        self.assertEqual(run.suite_arguments("swap_b", self.top), [])
-        self.assertEqual(run.suite_arguments("swap_c", self.top), [])
+        self.assertEqual(runner.suite_arguments("swap_a", self.top), ["a.b=0", "c"])
+        self.assertEqual(runner.suite_arguments("swap_b", self.top), [])
+        self.assertEqual(runner.suite_arguments("swap_c", self.top), [])
 
     def test_late_zswap_boots_without(self) -> None:
-        self.assertEqual(run.suite_arguments("swap_zswap_late"), ["zswap.enabled=0"])
+        self.assertEqual(runner.suite_arguments("swap_zswap_late"), ["zswap.enabled=0"])
 
 
 class Choosing(RunCase):
@@ -228,31 +228,31 @@ class Choosing(RunCase):
         binary = write(self.top / "linux", FAKE.read_text())
         binary.chmod(0o755)
         os.environ["FAKE_SUITES"] = json.dumps({"swap_a": ["pass_1"]})
-        self.assertEqual(run.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_1"])
+        self.assertEqual(runner.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_1"])
         os.environ["FAKE_SUITES"] = json.dumps({"swap_a": ["pass_2"]})
-        self.assertEqual(run.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_1"])
+        self.assertEqual(runner.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_1"])
         os.utime(binary)
-        self.assertEqual(run.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_2"])
+        self.assertEqual(runner.list_cases(self.layout, RunOptions(), binary), ["swap_a.pass_2"])
 
     def test_delay_loop_is_calibrated_once(self) -> None:
         options = RunOptions()
-        run.list_cases(self.layout, options, FAKE)
+        runner.list_cases(self.layout, options, FAKE)
         self.assertEqual(options.kernel_args, ["lpj=4711"])
         fixed = RunOptions(kernel_args=["time-travel=inf-cpu"])
-        run.list_cases(self.layout, fixed, FAKE)
+        runner.list_cases(self.layout, fixed, FAKE)
         self.assertEqual(fixed.kernel_args, ["time-travel=inf-cpu"])
 
     def test_longest_suite_first_unknown_before_it(self) -> None:
         cases = ["a.x", "b.x", "c.x"]
-        jobs = run.plan(cases, cases, [], {"a": 1.0, "b": 2.0})
+        jobs = runner.plan(cases, cases, [], {"a": 1.0, "b": 2.0})
         self.assertEqual([job.suite for job in jobs], ["c", "b", "a"])
 
     def test_shuffled_cases_are_alone_and_the_seed_decides(self) -> None:
         cases = [f"a.c{n}" for n in range(20)]
-        jobs = run.plan_alone(cases, 7)
+        jobs = runner.plan_alone(cases, 7)
         self.assertEqual(sorted(job.glob for job in jobs), sorted(cases))
         self.assertNotEqual([job.glob for job in jobs], cases)
-        self.assertEqual(jobs, run.plan_alone(cases, 7))
+        self.assertEqual(jobs, runner.plan_alone(cases, 7))
 
     def test_kernel_arguments(self) -> None:
         self.assertIn("mem=256M", kernel_arguments([]))

@@ -12,14 +12,14 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit.source import apt, kernels as source
+from swapkunit.source import apt, kernels
 from swapkunit.source.apt import Mirror, Package
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.kernel import Kernel
 
 from .support import Scratch, make_kernel, write
 
-KERNELS = source.Known("7", ["sid"], {"7": ["backports", "sid"], "6.12": ["stable-security", "stable"]})
+KERNELS = kernels.Known("7", ["sid"], {"7": ["backports", "sid"], "6.12": ["stable-security", "stable"]})
 
 
 @unittest.skipUnless(shutil.which("apt-get") and shutil.which("dpkg-deb"), "no apt here")
@@ -75,7 +75,7 @@ class Fetching(Scratch):
     def provide(self, wanted: str | None = None, **options: bool) -> Kernel:
         """source.provide() from the repository, quietly."""
         with contextlib.redirect_stdout(self.said):
-            return source.provide(wanted, mirror=self.mirror, **options)
+            return kernels.provide(wanted, mirror=self.mirror, **options)
 
     def break_mirror(self) -> None:
         """Let no suite be reachable."""
@@ -148,15 +148,15 @@ class Fetching(Scratch):
         self.serve("stable", "6.12.1-1", "6.12.9-1")
         kernel = self.provide("6.12.1")
         self.provide("6.12.9")
-        self.assertEqual(source.exact_version(kernel), "6.12.1-1")
+        self.assertEqual(kernels.exact_version(kernel), "6.12.1-1")
         self.break_mirror()
-        self.assertEqual(self.provide(source.exact_version(kernel)), kernel)
+        self.assertEqual(self.provide(kernels.exact_version(kernel)), kernel)
 
     def test_no_network(self) -> None:
         self.break_mirror()
         with self.assertRaisesRegex(SwapKunitError, "cannot fetch Linux 7: the mirror is out of reach"):
             self.provide()
-        self.assertEqual(source.cached(), [])
+        self.assertEqual(kernels.cached(), [])
 
     def test_no_network_but_a_kernel_of_the_series(self) -> None:
         self.serve("stable", "6.12.1-1")
@@ -172,21 +172,21 @@ class Fetching(Scratch):
         deb.write_bytes(deb.read_bytes()[:-10] + b"0123456789")
         with self.assertRaises(SwapKunitError):
             self.provide("6.12")
-        self.assertEqual(source.cached(), [])
+        self.assertEqual(kernels.cached(), [])
 
     def test_unpacking_that_fails_leaves_nothing_half(self) -> None:
         deb = write(self.top / "broken.deb", "no package")
         package = Package("linux-source-7.3", "7.3.4-1", "sid")
         with self.assertRaisesRegex(SwapKunitError, "cannot unpack broken.deb"), \
                 contextlib.redirect_stdout(self.said):
-            source.unpack(deb, package)
+            kernels.unpack(deb, package)
         self.assertEqual(list((self.top / "cache/kernels").iterdir()), [])
 
     def test_unpacking_that_is_stopped_leaves_nothing_half(self) -> None:
         deb = write(self.top / "good.deb", "package")
         with mock.patch("swapkunit.base.commands.run", side_effect=KeyboardInterrupt), \
                 self.assertRaises(KeyboardInterrupt), contextlib.redirect_stdout(self.said):
-            source.unpack(deb, Package("linux-source-7.3", "7.3.4-1", "sid"))
+            kernels.unpack(deb, Package("linux-source-7.3", "7.3.4-1", "sid"))
         self.assertEqual(list((self.top / "cache/kernels").iterdir()), [])
         self.assertTrue(deb.exists())
 
@@ -199,7 +199,7 @@ class Fetching(Scratch):
     def test_two_fetches_at_once(self) -> None:
         self.serve("stable", "6.12.1-1")
         found: list[Kernel] = []
-        threads = [threading.Thread(target=lambda: found.append(source.provide("6.12", mirror=self.mirror)))
+        threads = [threading.Thread(target=lambda: found.append(kernels.provide("6.12", mirror=self.mirror)))
                    for _ in range(3)]
         with contextlib.redirect_stdout(self.said):
             for thread in threads:
@@ -247,20 +247,20 @@ class Project(unittest.TestCase):
     """The project's own list of kernels."""
 
     def test_every_series_has_suites_and_no_host_is_named(self) -> None:
-        known = source.known_kernels()
+        known = kernels.known_kernels()
         self.assertEqual(known.suites_of("6.12.117"), known.suites["6.12"])
         self.assertEqual(known.suites_of("7.9"), known.suites["7"])
         self.assertEqual(known.suites_of("6.18"), known.other_suites)
-        top = Path(source.__file__).parent.parent
+        top = Path(kernels.__file__).parent.parent
         for path in [*top.glob("swapkunit/*.py"), *top.glob("configs/*"), top / "Makefile"]:
             if path.is_file():
                 self.assertNotRegex(path.read_text(), r"https?://|debian\.org", str(path))
 
     def test_versions(self) -> None:
-        self.assertTrue(source.matches("7", "7.3.4-1~bpo13+1"))
-        self.assertTrue(source.matches("7.3", "7.3-1"))
-        self.assertFalse(source.matches("7.3", "7.30.1-1"))
-        self.assertLess(source.order("7.3.4-1"), source.order("7.10.1-1"))
+        self.assertTrue(kernels.matches("7", "7.3.4-1~bpo13+1"))
+        self.assertTrue(kernels.matches("7.3", "7.3-1"))
+        self.assertFalse(kernels.matches("7.3", "7.30.1-1"))
+        self.assertLess(kernels.order("7.3.4-1"), kernels.order("7.10.1-1"))
 
 
 if __name__ == "__main__":

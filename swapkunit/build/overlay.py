@@ -29,9 +29,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
-from . import patches as patching
 from ..base.errors import SwapKunitError
 from .ignore import Artefacts
+from .patches import lay
 
 FORMAT = 1
 SRC = ".src"
@@ -176,7 +176,7 @@ class Overlay:
 
     def _patch(self) -> None:
         """Make the patched copies, and settle which files of ours there are to lay."""
-        result = patching.lay(self.source, self.tree / PATCHED, self.policies, self.patches)
+        result = lay(self.source, self.tree / PATCHED, self.policies, self.patches)
         self.patched, self.result.notes = result.files, result.notes
         self._own_mm = own_mm_files(self.repo / "mm", self._has_mm)
         if not self.result.fresh and set(self.patched) != set(self._was_patched):

@@ -9,12 +9,12 @@ from . import figures, lcov
 from .counters import Counts, Tools
 from .places import Places, keep_notes, pack
 from ..run import runner
-from ..run.session import Session, list_cases
+from ..run.session import Session
 
 
 def run_counting(session: Session, raw: Path) -> runner.Results:
     """Run the suites; every case writes its counters to a directory in raw."""
-    cases = list_cases(session)
+    cases = session.list_cases()
     options = session.run_options()
     options.kernel_args.append(f"swap_kunit_coverage={raw}")
     with session.stage("run"):

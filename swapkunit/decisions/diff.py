@@ -20,7 +20,7 @@ from .notation import IO, KINDS, READAHEAD, Decision, Lists, Scenario, parse_log
 from ..base.errors import SwapKunitError
 from ..base.layout import Layout
 from ..run import results
-from ..run.results import FAIL, SKIPPED, Leaf
+from ..run.results import FAIL, SKIPPED, TestResult
 
 SIDES = ("A", "B")
 BROKEN = ("crashed", "hung")
@@ -32,10 +32,10 @@ class Recorded:
 
     name: str
     scenarios: dict[str, Scenario] = field(default_factory=dict)
-    outcomes: dict[str, Leaf] = field(default_factory=dict)
+    outcomes: dict[str, TestResult] = field(default_factory=dict)
     kernel: str = ""
 
-    def outcome(self, name: str) -> Leaf | None:
+    def outcome(self, name: str) -> TestResult | None:
         """The result of a scenario, or of its case when parameters have no results of their own."""
         return self.outcomes.get(name) or self.outcomes.get(name.partition("[")[0])
 
@@ -141,12 +141,12 @@ def load(out: Path, name: str = "") -> Recorded:
     if not summary or summary.get("interrupted"):
         raise SwapKunitError(f"cannot compare the run in {out}: there is no finished run; run it again")
     try:
-        leaves = results.read_outcomes(layout)
+        tests = results.read_outcomes(layout)
         scenarios = parse_log((out / "decisions.txt").read_text())
     except (OSError, ValueError, TypeError) as error:
         raise SwapKunitError(f"cannot compare the run in {out}: {error}; run it again with this swap-kunit") \
             from error
-    return Recorded(name or str(out), scenarios, {leaf.name: leaf for leaf in leaves}, summary.get("kernel", ""))
+    return Recorded(name or str(out), scenarios, {test.name: test for test in tests}, summary.get("kernel", ""))
 
 
 # -- comparing ---------------------------------------------------------------
@@ -212,19 +212,19 @@ def failed_cases(a: Recorded, b: Recorded) -> list[FailedCase]:
     """Cases that failed, crashed or hung on either side; known bugs only if they crash or hang."""
     found = []
     for name in in_order(list(a.outcomes), list(b.outcomes)):
-        bad = {side: leaf for side, leaf in ((side, run.outcomes.get(name)) for side, run in zip(SIDES, (a, b)))
-               if leaf and leaf.status == FAIL and (not leaf.known or leaf.fate in BROKEN)}
+        bad = {side: test for side, test in ((side, run.outcomes.get(name)) for side, run in zip(SIDES, (a, b)))
+               if test and test.status == FAIL and (not test.known or test.fate in BROKEN)}
         if bad:
-            found.append(FailedCase(name, {side: message(leaf) for side, leaf in bad.items()},
-                                    any(leaf.fate in BROKEN for leaf in bad.values()),
-                                    all(leaf.known for leaf in bad.values())))
+            found.append(FailedCase(name, {side: message(test) for side, test in bad.items()},
+                                    any(test.fate in BROKEN for test in bad.values()),
+                                    all(test.known for test in bad.values())))
     return found
 
 
-def message(leaf: Leaf) -> str:
+def message(test: TestResult) -> str:
     """The first line of a failure."""
-    text = (leaf.text or ["no message"])[0]
-    return text if leaf.fate or text.startswith("failed: ") else f"failed: {text}"
+    text = (test.text or ["no message"])[0]
+    return text if test.fate or text.startswith("failed: ") else f"failed: {text}"
 
 
 def first_difference(a: list[Decision], b: list[Decision]) -> int:

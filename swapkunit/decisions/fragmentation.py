@@ -19,7 +19,7 @@ from .sides import Side
 from ..base import deps, layout
 from ..base.errors import SwapKunitError
 from ..run.runner import Results
-from ..run.session import Request, build_kernel, open_session, run_suites
+from ..run.session import Request, open_session
 
 SUITE = "swap_bench_fragmentation"
 NAME = "bench-fragmentation"
@@ -69,8 +69,8 @@ def measure(side: Side, asked: Request) -> list[Column]:
     print(f"{side.wanted.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
     session = open_session(side.request(asked))
     with session.layout.lock():
-        build_kernel(session)
-        results = run_suites(session)
+        session.build_kernel()
+        results = session.run_suites()
     if results.interrupted:
         raise KeyboardInterrupt
     print(f"{side.wanted.asked}: measured ({time.monotonic() - started:.1f} s)", flush=True)

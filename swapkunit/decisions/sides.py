@@ -19,7 +19,7 @@ from ..base import layout
 from ..base.errors import Interrupted, SwapKunitError
 from ..base.kernel import Kernel, examine
 from ..build import patches
-from ..run.session import Request, build_kernel, make_report, open_session, run_suites
+from ..run.session import Request, open_session
 from ..source import kernels
 
 NAME = "decisions-diff"
@@ -107,9 +107,9 @@ def record(side: Side, asked: Request) -> Recorded:
     print(f"{letter}  {side.wanted.asked}: Linux {side.kernel.version}, {side.kernel.origin}", flush=True)
     session = open_session(side.request(asked))
     with session.layout.lock():
-        build_kernel(session)
-        results = run_suites(session)
-        report = make_report(session, results)
+        session.build_kernel()
+        results = session.run_suites()
+        report = session.make_report(results)
         if results.interrupted:
             raise KeyboardInterrupt
         print(f"{letter}  {report.closing_line()} ({time.monotonic() - started:.1f} s)", flush=True)

@@ -16,7 +16,6 @@ from ..coverage.counters import WATCHED, Tools, function_in_source
 from ..coverage.figures import collect, source_lines, total_of
 from ..coverage.measure import run_counting
 from ..coverage.places import Places, counter_directory, forget, keep_notes
-from ..run import session as sessions
 from ..run.session import Session
 from .report import PASS, SKIP, WARN, Step
 from .testbed import Testbed, limit_of, quiet
@@ -144,7 +143,7 @@ def count(state: State, session: Session) -> Reached:
     places = Places(session.layout.out / "coverage")
     with session.layout.lock(), counter_directory(places) as raw:
         state.counting.take_over(session, state.files)
-        sessions.build_kernel(session)
+        session.build_kernel()
         forget(places)
         with session.confined(raw):
             results = run_counting(session, raw)
@@ -191,6 +190,6 @@ def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found:
     if uncounted and not code:
         return Step(STEP, WARN, "the changed code is not compiled, or never called", "none", missed, data=data)
     if not code:
-        return Step(STEP, PASS, "changes no line of code that the last patch leaves", "none", data=data)
+        return Step(STEP, PASS, "changes no line of code that the last patch tests", "none", data=data)
     return Step(STEP, WARN if missed else PASS, f"the suites reach {hit} of {code} changed lines with code",
                 f"{hit}/{code}", missed, data=data)

@@ -33,7 +33,7 @@ def check(request: CheckRequest) -> PresubmitReport:
     deps.require({**deps.BUILD, **deps.PATCHES, **deps.PAGES, **NEEDED, **lines})
     for name in (*request.run.config, *request.configs):
         fragments.find(name, CONFIGS)
-    policy_steps(request.run)
+    request.run.policy_steps()
     base = base_of(request.run.ksrc, request.run.kernel, request.spec)
     with contextlib.closing(base):
         return check_on(base, request)

@@ -176,18 +176,18 @@ def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
     seconds = sum(tested.seconds.get(name, 0.0) for name in ("list", "run", "results"))
     known = base.failed()
     before = before or base
-    failed = {name: leaf for name, leaf in tested.failed().items() if name not in known}
-    new = {name: leaf for name, leaf in failed.items() if name not in before.failed()}
-    skipped = [leaf for name, leaf in tested.results.items() if leaf.status == SKIPPED
+    failed = {name: test for name, test in tested.failed().items() if name not in known}
+    new = {name: test for name, test in failed.items() if name not in before.failed()}
+    skipped = [test for name, test in tested.results.items() if test.status == SKIPPED
                and status_in(before, name) not in ("", SKIPPED)]
     gone = [name for name in before.results if name not in tested.results and "mechanism." not in name]
     details = [f"killed by the sandbox: {tested.limit}"] if tested.limit else []
     details += failures(list(new.values()))
-    details += [f"no longer run: {leaf.name}: {leaf.reason}" for leaf in skipped]
+    details += [f"no longer run: {test.name}: {test.reason}" for test in skipped]
     details += [f"gone: {name}" for name in gone]
     details += [f"passes now: {name}" for name in known if status_in(tested, name) == PASSED]
-    details += [f"fixes a known bug: {name}: {leaf.known}" for name, leaf in base.results.items()
-                if leaf.known and status_in(tested, name) == PASSED]
+    details += [f"fixes a known bug: {name}: {test.known}" for name, test in base.results.items()
+                if test.known and status_in(tested, name) == PASSED]
     lost, summary = len(skipped) + len(gone), tested.closing
     summary += f"; {plural(len(new), 'new failure')}" if new else ""
     if len(failed) > len(new):
@@ -215,8 +215,8 @@ def reports(tested: Tested, base: Tested, before: Tested | None) -> Step:
 def reports_in(state: Tested) -> dict[str, str]:
     """The reports of a state, each with where it came from, without what varies between boots."""
     outside = {f"outside of all cases: {alike(line)}": line for line in state.reports}
-    inside = {f"{name}: {alike(line)}": line for name, leaf in state.results.items()
-              for line in leaf.text if "kernel report: " in line or "Kernel panic" in line}
+    inside = {f"{name}: {alike(line)}": line for name, test in state.results.items()
+              for line in test.text if "kernel report: " in line or "Kernel panic" in line}
     return inside | outside
 
 

@@ -19,9 +19,9 @@ from ..base.commands import Watch
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, no_room, write_whole
 from ..build import build
-from ..run import mechanisms, session as sessions
-from ..run.results import FAIL, Leaf
-from ..run.session import Request, Session
+from ..run import mechanisms
+from ..run.results import FAIL, TestResult
+from ..run.session import Request, Session, open_session
 from .store import Store, key
 
 PRISTINE = "pristine"       # a copy of the base's build directory
@@ -47,7 +47,7 @@ class Tested:
 
     built: bool
     messages: list[str] = field(default_factory=list)
-    results: dict[str, Leaf] = field(default_factory=dict)
+    results: dict[str, TestResult] = field(default_factory=dict)
     closing: str = ""
     decisions: list[str] = field(default_factory=list)
     mechanisms: list[str] = field(default_factory=list)
@@ -56,14 +56,14 @@ class Tested:
     limit: str = ""
     reports: list[str] = field(default_factory=list)
 
-    def failed(self) -> dict[str, Leaf]:
+    def failed(self) -> dict[str, TestResult]:
         """The failures, known bugs excluded."""
-        return {name: leaf for name, leaf in self.results.items() if leaf.status == FAIL and not leaf.known}
+        return {name: test for name, test in self.results.items() if test.status == FAIL and not test.known}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Tested:
         """The reverse of asdict()."""
-        results = {name: Leaf(**leaf) for name, leaf in value["results"].items()}
+        results = {name: TestResult(**test) for name, test in value["results"].items()}
         return replace(cls(**value), results=results)
 
 
@@ -120,7 +120,7 @@ class Testbed:
     def session(self, patches: list[Path]) -> Session:
         """A session on the base with these patches."""
         request = replace(self.request, patches=patches, out=self.out, quiet=True)
-        session = sessions.open_session(request)
+        session = open_session(request)
         session.layout.make()
         if self.confine:
             shadowed = any(name in SHADOWED for name in request.config)
@@ -163,9 +163,9 @@ class Testbed:
         with session.layout.lock():
             self.take_over(session, [])
             if like and not session.layout.build.exists() and (like.out / PRISTINE).exists():
-                sessions.lay_tree(session)
+                session.lay_tree()
                 self.copy(like.out / PRISTINE, session.layout.build)
-            sessions.build_kernel(session)
+            session.build_kernel()
             self.keep_pristine(session)
 
     def _test(self, session: Session, patches: list[Path], touched: list[str], afresh: bool) -> Tested:
@@ -173,10 +173,10 @@ class Testbed:
             self.take_over(session, patches, afresh)
             (self.out / UNFINISHED_TEST).touch()
             try:
-                sessions.build_kernel(session)
+                session.build_kernel()
                 if not patches:
                     self.keep_pristine(session)
-                run = sessions.run_suites(session)
+                run = session.run_suites()
             except SwapKunitError as error:
                 limit = limit_of(session.sandbox)
                 if not limit and not isinstance(error, UntestableKernel):
@@ -185,8 +185,8 @@ class Testbed:
                               seconds=session.stages.seconds, limit=limit)
             if run.interrupted:
                 raise KeyboardInterrupt
-            report = sessions.make_report(session, run)
-        results = {leaf.name: leaf if leaf.status == FAIL else replace(leaf, text=[]) for leaf in report.leaves}
+            report = session.make_report(run)
+        results = {test.name: test if test.status == FAIL else replace(test, text=[]) for test in report.tests}
         objects = [name for name in touched if name.endswith(".c")
                    and (session.layout.build / name).with_suffix(".o").exists()]
         return Tested(True, compiler_lines(session), results, report.closing_line(), run.decisions,

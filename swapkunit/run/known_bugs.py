@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..base.errors import SwapKunitError
-from .results import FAIL, PASS, Leaf, Report
+from .results import FAIL, PASS, Report, TestResult
 
 REPORT = "kernel report: "
 FAULT = re.compile(rf"EXPECTATION FAILED|ASSERTION FAILED|{REPORT}")
@@ -35,17 +35,17 @@ class KnownBug:
     expect: str
     also: tuple[str, ...] = ()
 
-    def covers(self, leaf: Leaf) -> bool:
-        """Whether leaf is the case this entry speaks of."""
+    def covers(self, test: TestResult) -> bool:
+        """Whether test is the case this entry speaks of."""
         if self.case.endswith("[*]"):
-            return leaf.name.startswith(self.case[:-2])
-        return leaf.name == self.case
+            return test.name.startswith(self.case[:-2])
+        return test.name == self.case
 
-    def shown_by(self, leaf: Leaf) -> bool:
-        """Whether leaf failed in just this way: its faults hold the expected text, or one of also."""
-        if leaf.fate in ("crashed", "hung"):
-            return self.expect == leaf.fate or self.expect in leaf.text[0]
-        faults = split_faults(leaf.text)
+    def shown_by(self, test: TestResult) -> bool:
+        """Whether test failed in just this way: its faults hold the expected text, or one of also."""
+        if test.fate in ("crashed", "hung"):
+            return self.expect == test.fate or self.expect in test.text[0]
+        faults = split_faults(test.text)
         others = [fault for fault in faults if self.expect not in fault]
         return len(others) < len(faults) and all(any(text in fault for text in self.also) for fault in others)
 
@@ -77,14 +77,14 @@ def load(directory: Path, series: str) -> list[KnownBug]:
                              "title, case and expect") from error
 
 
-def apply(leaves: list[Leaf], bugs: list[KnownBug]) -> Report:
-    """Mark the leaves that show a known bug; note the bugs that are fixed here."""
-    report = Report(leaves)
+def apply(tests: list[TestResult], bugs: list[KnownBug]) -> Report:
+    """Mark the tests that show a known bug; note the bugs that are fixed here."""
+    report = Report(tests)
     for bug in bugs:
-        mine = [leaf for leaf in leaves if bug.covers(leaf)]
-        for leaf in mine:
-            if leaf.status == FAIL and not leaf.known and bug.shown_by(leaf):
-                leaf.known = bug.title
-        if mine and all(leaf.status == PASS for leaf in mine):
+        mine = [test for test in tests if bug.covers(test)]
+        for test in mine:
+            if test.status == FAIL and not test.known and bug.shown_by(test):
+                test.known = bug.title
+        if mine and all(test.status == PASS for test in mine):
             report.fixed.append(f"{bug.title} ({bug.case} passes)")
     return report

@@ -18,7 +18,7 @@ from pathlib import Path
 from ..base import commands, deps, interrupts, layout, toolchain
 from ..build import fragments
 from . import results
-from ..source import kernels as source
+from ..source import kernels
 from ..base.errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
 from ..base.kernel import Kernel, examine
 from ..base.text import relative
@@ -88,12 +88,12 @@ class Cell:
 # -- which cells -------------------------------------------------------------
 
 
-def plan(kernels: list[str], configs: list[str], ksrc: Path | None) -> list[Cell]:
+def plan(asked: list[str], configs: list[str], ksrc: Path | None) -> list[Cell]:
     """The cells asked for, kernel by kernel. Raises SwapKunitError for an unknown fragment."""
     wanted: list[str | Path] = [ksrc] if ksrc is not None else []
-    wanted += [Path(text).expanduser() if text[0] in "~./" or "/" in text else text for text in kernels]
+    wanted += [Path(text).expanduser() if text[0] in "~./" or "/" in text else text for text in asked]
     if not wanted:
-        wanted = list(source.known_kernels().suites)
+        wanted = list(kernels.known_kernels().suites)
     sets = [config_of(text) for text in configs or PLAIN[:1]]
     for name in (name for names in sets for name in names):
         fragments.find(name, layout.CONFIGS)
@@ -133,7 +133,7 @@ def find_kernels(cells: list[Cell], top: Path) -> None:
 def get_kernel(asked: str | Path) -> Kernel | SwapKunitError:
     """The kernel, or why there is none."""
     try:
-        return examine(asked) if isinstance(asked, Path) else source.provide(asked)
+        return examine(asked) if isinstance(asked, Path) else kernels.provide(asked)
     except SwapKunitError as error:
         print(f"swap-kunit: {error}", file=sys.stderr)
         return error
@@ -160,7 +160,7 @@ def available_memory() -> int:
 def command_of(cell: Cell, request: Request, jobs: int) -> list[str | Path]:
     """The `run` of a cell; a fetched kernel is named exactly, so that no mirror is asked again."""
     which = (["--ksrc", cell.kernel.path] if cell.kernel.given
-             else ["--kernel", source.exact_version(cell.kernel)])
+             else ["--kernel", kernels.exact_version(cell.kernel)])
     command = [sys.executable, layout.REPO / "swap-kunit", "run", *which, "--out", cell.out, "--quiet",
                f"--jobs={jobs}", f"--timeout={request.timeout:g}"]
     command += ["--config", ",".join(cell.config)] if cell.config else []
@@ -292,9 +292,9 @@ def details(cells: list[Cell]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def matrix(request: Request, kernels: list[str], configs: list[str]) -> int:
+def matrix(request: Request, asked: list[str], configs: list[str]) -> int:
     """Run every cell; the exit status is the highest of theirs. request: how each is built and run."""
-    cells = plan(kernels, configs, request.ksrc)
+    cells = plan(asked, configs, request.ksrc)
     deps.require({**deps.BUILD, **toolchain.programs(request.make_options)})
     top = request.out.absolute() if request.out else layout.default_top()
     keep, stopped = top / "matrix.json", False

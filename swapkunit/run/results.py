@@ -30,7 +30,7 @@ TEXT_LINES = 6      # of each failed case's text
 
 
 @dataclass
-class Leaf:
+class TestResult:
     """One result that counts: a case, or one parameter of it.
 
     name is suite.case or suite.case[param]; text what was printed for it; reason
@@ -52,14 +52,14 @@ class Leaf:
 
 @dataclass
 class Report:
-    """All leaves of a run, in order, and the known bugs seen fixed."""
+    """All tests of a run, in order, and the known bugs seen fixed."""
 
-    leaves: list[Leaf]
+    tests: list[TestResult]
     fixed: list[str] = field(default_factory=list)
 
     def count(self, status: str) -> int:
-        """How many leaves have status; those that show a known bug are in no count."""
-        return sum(leaf.status == status and not leaf.known for leaf in self.leaves)
+        """How many tests have status; those that show a known bug are in no count."""
+        return sum(test.status == status and not test.known for test in self.tests)
 
     def closing_line(self) -> str:
         """N passed, N failed, N skipped"""
@@ -69,8 +69,8 @@ class Report:
 # -- parsing -----------------------------------------------------------------
 
 
-def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet: bool) -> list[Leaf]:
-    """Write ktap.log, have kunit.py parse (and print) it, and return the leaves."""
+def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet: bool) -> list[TestResult]:
+    """Write ktap.log, have kunit.py parse (and print) it, and return the tests."""
     log, target = layout.out / "ktap.log", layout.out / "results.json"
     log.write_text(join(results.suites), errors="backslashreplace")
     target.unlink(missing_ok=True)
@@ -87,7 +87,7 @@ def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet:
     tree = json.loads(target.read_text())
     complete_json(tree, kernel)
     target.write_text(json.dumps(tree, indent=2) + "\n")
-    return leaves_of(tree, results.suites)
+    return tests_of(tree, results.suites)
 
 
 def complete_json(group: dict, kernel: Kernel) -> None:
@@ -97,41 +97,41 @@ def complete_json(group: dict, kernel: Kernel) -> None:
         complete_json(inner, kernel)
 
 
-def leaves_of(tree: dict, suites: list[Suite]) -> list[Leaf]:
-    """The leaves in kunit.py's JSON, with what was printed for each."""
+def tests_of(tree: dict, suites: list[Suite]) -> list[TestResult]:
+    """The tests in kunit.py's JSON, with what was printed for each."""
     groups = {group["name"]: group for group in tree["sub_groups"]}
-    leaves = []
+    tests = []
     for suite in suites:
         group = groups.get(suite.name)
         if group:
-            leaves += suite_leaves(group, suite)
-    return leaves
+            tests += suite_tests(group, suite)
+    return tests
 
 
-def suite_leaves(group: dict, suite: Suite) -> list[Leaf]:
-    """The leaves of one suite, in the order of its cases."""
+def suite_tests(group: dict, suite: Suite) -> list[TestResult]:
+    """The tests of one suite, in the order of its cases."""
     plain = {case["name"]: case["status"] for case in group["test_cases"]}
     nested = {inner["name"]: inner for inner in group["sub_groups"]}
-    leaves = []
+    tests = []
     for case in suite.cases:
         if case.name in nested:
-            leaves += parameter_leaves(nested[case.name], case)
+            tests += parameter_tests(nested[case.name], case)
         else:
             reason = SKIP.search(case.lines[-1]) if case.lines else None
-            leaves.append(Leaf(case.full_name, STATUS.get(plain.get(case.name, ""), FAIL),
+            tests.append(TestResult(case.full_name, STATUS.get(plain.get(case.name, ""), FAIL),
                                told(case), reason[1] if reason else "", case.fate))
-    return leaves
+    return tests
 
 
-def parameter_leaves(group: dict, case: Case) -> list[Leaf]:
+def parameter_tests(group: dict, case: Case) -> list[TestResult]:
     """The parameters of a case; the case itself too when only it failed."""
     texts, reasons = by_parameter(case)
-    leaves = [Leaf(f"{case.full_name}[{item['name']}]", STATUS.get(item["status"], FAIL),
+    tests = [TestResult(f"{case.full_name}[{item['name']}]", STATUS.get(item["status"], FAIL),
                    texts.get(item["name"], []), reasons.get(item["name"], ""))
               for item in group["test_cases"]]
-    if not case.passed() and not any(leaf.status == FAIL for leaf in leaves):
-        leaves.append(Leaf(case.full_name, FAIL, told(case), "", case.fate))
-    return leaves
+    if not case.passed() and not any(test.status == FAIL for test in tests):
+        tests.append(TestResult(case.full_name, FAIL, told(case), "", case.fate))
+    return tests
 
 
 def told(case: Case) -> list[str]:
@@ -194,8 +194,8 @@ def write_summary(layout: Layout, kernel: Kernel, config: list[str], policies: l
     """summary.json: the run's numbers, for whoever compares runs."""
     summary = {"kernel": kernel.version, "config": config, "policies": policies, "interrupted": interrupted,
                **{status: report.count(status) for status in (PASS, FAIL, SKIPPED)},
-               "known_bugs": sum(bool(leaf.known) for leaf in report.leaves),
-               "failures": [leaf.name for leaf in report.leaves if leaf.status == FAIL and not leaf.known],
+               "known_bugs": sum(bool(test.known) for test in report.tests),
+               "failures": [test.name for test in report.tests if test.status == FAIL and not test.known],
                "fixed": report.fixed}
     (layout.out / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n")
 
@@ -208,34 +208,34 @@ def read_summary(layout: Layout) -> dict:
         return {}
 
 
-def write_outcomes(layout: Layout, leaves: list[Leaf]) -> None:
-    """outcomes.json: what became of each leaf, for whoever compares two runs case by case."""
-    told = [{**asdict(leaf), "text": interesting(leaf.text)[:TEXT_LINES] if leaf.status == FAIL else []}
-            for leaf in leaves]
+def write_outcomes(layout: Layout, tests: list[TestResult]) -> None:
+    """outcomes.json: what became of each test, for whoever compares two runs case by case."""
+    told = [{**asdict(test), "text": interesting(test.text)[:TEXT_LINES] if test.status == FAIL else []}
+            for test in tests]
     (layout.out / OUTCOMES).write_text(json.dumps(told, indent=1) + "\n")
 
 
-def read_outcomes(layout: Layout) -> list[Leaf]:
+def read_outcomes(layout: Layout) -> list[TestResult]:
     """What write_outcomes() left. Raises OSError or ValueError."""
-    return [Leaf(**told) for told in json.loads((layout.out / OUTCOMES).read_text())]
+    return [TestResult(**told) for told in json.loads((layout.out / OUTCOMES).read_text())]
 
 
-def write_junit(layout: Layout, leaves: list[Leaf]) -> None:
+def write_junit(layout: Layout, tests: list[TestResult]) -> None:
     """junit.xml: one testsuite per suite; a known bug is skipped with its title."""
     from xml.etree import ElementTree as xml    # 15 ms: only here
     top = xml.Element("testsuites")
-    for name in dict.fromkeys(leaf.suite for leaf in leaves):
-        mine = [leaf for leaf in leaves if leaf.suite == name]
-        failures = sum(leaf.status == FAIL and not leaf.known for leaf in mine)
+    for name in dict.fromkeys(test.suite for test in tests):
+        mine = [test for test in tests if test.suite == name]
+        failures = sum(test.status == FAIL and not test.known for test in mine)
         suite = xml.SubElement(top, "testsuite", name=name, tests=str(len(mine)),
                                failures=str(failures))
-        for leaf in mine:
-            case = xml.SubElement(suite, "testcase", classname=name, name=leaf.name.partition(".")[2])
-            if leaf.known or leaf.status == SKIPPED:
-                xml.SubElement(case, "skipped", message=printable(leaf.known or leaf.reason))
-            elif leaf.status == FAIL:
-                failure = xml.SubElement(case, "failure", message=printable("".join(leaf.text[:1])))
-                failure.text = printable("\n".join(leaf.text))
+        for test in mine:
+            case = xml.SubElement(suite, "testcase", classname=name, name=test.name.partition(".")[2])
+            if test.known or test.status == SKIPPED:
+                xml.SubElement(case, "skipped", message=printable(test.known or test.reason))
+            elif test.status == FAIL:
+                failure = xml.SubElement(case, "failure", message=printable("".join(test.text[:1])))
+                failure.text = printable("\n".join(test.text))
     xml.indent(top)
     xml.ElementTree(top).write(layout.out / "junit.xml", encoding="utf-8", xml_declaration=True)
 

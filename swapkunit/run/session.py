@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One run's parts tied together; every verb is a few calls of these.
+"""The parts of one run, in the order in which every verb calls them.
 
-    session = open_session(request)      # kernel found or fetched, options settled
+    session = open_session(request)              # find or fetch the kernel, settle the options
     with session.layout.lock():
-        build_kernel(session)            # overlay, Kconfig, vmlinux
-        results = run_suites(session)    # UMLs
-        report = make_report(session, results)
+        session.build_kernel()                   # overlay, Kconfig, vmlinux
+        results = session.run_suites()           # UMLs
+        report = session.make_report(results)
 """
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator
 
-from ..build import build, fragments, patches, overlay as tree
 from ..base import commands, deps, toolchain
-from . import known_bugs, mechanisms as presence, results as results_module, runner as run
-from ..source import kernels as source
-from ..build.build import BuildOptions
-from ..build.fragments import KunitConfig
 from ..base.kernel import Kernel, examine, version_key
 from ..base.layout import CONFIGS, POLICIES, REPO, Layout, check_room, default_out
-from .results import Report
-from .runner import Results, RunOptions
+from ..build import build, fragments, patches
+from ..build.build import BuildOptions
+from ..build.fragments import KunitConfig
+from ..build.overlay import MANIFEST, OWN_DIR, Overlay, check_tree_path
 from ..sandbox import Sandbox
+from ..source import kernels
+from . import known_bugs, mechanisms, runner
+from .results import (SUMMARY, Report, parse, write_decisions, write_junit, write_outcomes, write_summary)
+from .runner import Results, RunOptions
 
 OLDEST_PARSER = (6, 12)     # kunit.py of older trees counts skipped cases as passed
+ROOM_FOR_TREE = 200 << 20   # bytes that a new overlay needs
 
 
 @dataclass
@@ -54,24 +56,33 @@ class Request:
     kernel_args: list[str] = field(default_factory=list)
     shuffle: int | None = None
 
+    def find_kernel(self) -> Kernel:
+        """The given tree, or a fetched one. Raises SwapKunitError."""
+        return examine(self.ksrc) if self.ksrc is not None else kernels.provide(self.kernel)
+
+    def policy_steps(self) -> list[list[Path]]:
+        """The patches of the requested fragments and policies. Raises SwapKunitError."""
+        names = dict.fromkeys([*fragments.patches_of(self.config, CONFIGS), *self.policies])
+        return [step for name in names for step in patches.steps_of(name, POLICIES)]
+
 
 @dataclass
 class Stages:
-    """Seconds by stage, in the order they ran."""
+    """Seconds per stage, in the order they ran."""
 
     seconds: dict[str, float] = field(default_factory=dict)
 
     def line(self) -> str:
-        """kernel 0.1 s, tree 0.0 s, ... = 7.2 s"""
+        """kernel 0.1, tree 0.0, ...: 7.2 s"""
         parts = ", ".join(f"{name} {spent:.1f}" for name, spent in self.seconds.items())
         return f"{parts}: {sum(self.seconds.values()):.1f} s"
 
 
 @dataclass
 class Session:
-    """A kernel, where its output goes, and what is to be done with it.
+    """A kernel, its output directory, and what to do with it.
 
-    sandbox: make and the UMLs run in there. Laying the tree and reading results is our own code.
+    sandbox: make and the UMLs run inside. Laying the tree and reading results is our own code and does not.
     """
 
     request: Request
@@ -87,13 +98,13 @@ class Session:
 
     @contextmanager
     def confined(self, *writable: Path) -> Iterator[None]:
-        """What is started inside the block runs in the sandbox, if there is one, and writes there."""
+        """Run programs inside the block in the sandbox, if there is one; they may write to writable only."""
         with commands.confined(self.sandbox.writing(*writable) if self.sandbox else None):
             yield
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the time spent inside under name."""
+        """Add the time spent inside the block to stage name."""
         started = time.monotonic()
         try:
             yield
@@ -102,14 +113,77 @@ class Session:
             self.stages.seconds[name] = self.stages.seconds.get(name, 0.0) + spent
 
     def run_options(self) -> RunOptions:
-        """How the UMLs are started: the fragments' arguments, then the user's."""
+        """How to start the UMLs: the fragments' arguments, then the user's."""
         args = [*self.config.kernel_args, *self.request.kernel_args]
         return RunOptions(self.request.filters, self.request.timeout, self.request.jobs, args,
                           self.request.kernel_args, self.request.shuffle)
 
     def build_options(self) -> BuildOptions:
-        """How make is called."""
+        """How to call make."""
         return BuildOptions(self.request.jobs, self.request.make_options, self.request.verbose)
+
+    def overlay(self, where: Path) -> Overlay:
+        """The session's kernel with our files and all patches, to be laid in where."""
+        return Overlay(self.kernel.path, where, REPO, self.request.policy_steps(), self.request.patches)
+
+    def lay_tree(self) -> list[str]:
+        """Sync the overlay; returns the files whose objects are stale."""
+        with self.stage("tree"):
+            if not (self.layout.tree / MANIFEST).exists():
+                check_room(self.layout.out, ROOM_FOR_TREE)
+                print(f"laying the tree of Linux {self.kernel.version} in {self.layout.tree}", flush=True)
+            synced = self.overlay(self.layout.tree).sync()
+        for note in synced.notes:
+            print(f"swap-kunit: {note}", flush=True)
+        return synced.stale
+
+    def build_kernel(self) -> None:
+        """Overlay, Kconfig and vmlinux. Raises SwapKunitError or UntestableKernel."""
+        (self.layout.out / SUMMARY).unlink(missing_ok=True)
+        stale = self.lay_tree()
+        with self.stage("build"):
+            base = self.request.kunitconfig or self.layout.tree / OWN_DIR
+            self.config = fragments.gather(base, self.request.config, CONFIGS)
+            self.layout.build.mkdir(exist_ok=True)
+            with self.confined(self.layout.build):
+                build.build(self.layout, self.config, self.build_options(), stale)
+
+    def list_cases(self, options: RunOptions | None = None) -> list[str]:
+        """All suite.case names of the kernel just built."""
+        with self.stage("list"), self.confined():
+            return runner.list_cases(self.layout, options or self.run_options())
+
+    def run_suites(self) -> Results:
+        """Run the chosen suites; the results tell of crashes and hangs too."""
+        options = self.run_options()
+        cases = self.list_cases(options)
+        with self.stage("run"), self.confined():
+            return runner.run(self.layout, cases, options)
+
+    def make_report(self, results: Results) -> Report:
+        """Parse the results, apply the known bugs, and write the files of the output directory."""
+        with self.stage("results"):
+            tests = parse(self.layout, results, self.kernel, self._parser(), self.request.quiet)
+            bugs = known_bugs.load(CONFIGS / "known_bugs", self.kernel.series)
+            report = known_bugs.apply(tests + mechanisms.missing_tests(self.kernel), bugs)
+            write_decisions(self.layout, results)
+            write_outcomes(self.layout, report.tests)
+            write_junit(self.layout, report.tests)
+            write_summary(self.layout, self.kernel, self.request.config, self.request.policies, report,
+                          results.interrupted)
+        return report
+
+    def _parser(self) -> Path:
+        """kunit.py of this tree, or of the newest one in the cache where this one is too old."""
+        if version_key(self.kernel.version) < OLDEST_PARSER:
+            newest = kernels.newest_cached()
+            if newest and version_key(newest.version) >= OLDEST_PARSER:
+                return newest.path / "tools/testing/kunit/kunit.py"
+            print("swap-kunit: kunit.py of this old kernel counts skipped cases as passed, and the cache has no newer "
+                  "one; `swap-kunit fetch` gets one", file=sys.stderr)
+        # Do not run a kunit.py that a patch under test may have changed: take the one of the kernel it is for.
+        top = self.kernel.path if self.sandbox else self.layout.tree
+        return top / "tools/testing/kunit/kunit.py"
 
 
 def open_session(request: Request) -> Session:
@@ -117,95 +191,10 @@ def open_session(request: Request) -> Session:
     started = time.monotonic()
     for name in request.config:
         fragments.find(name, CONFIGS)
-    laid = policy_steps(request) or request.patches
-    deps.require({**deps.BUILD, **(deps.PATCHES if laid else {}), **toolchain.programs(request.make_options)})
+    patched = request.policy_steps() or request.patches
+    deps.require({**deps.BUILD, **(deps.PATCHES if patched else {}), **toolchain.programs(request.make_options)})
     toolchain.check(request.make_options)
-    kernel = find_kernel(request)
+    kernel = request.find_kernel()
     layout = Layout((request.out or default_out(kernel, request.config, request.policies)).absolute())
-    tree.check_tree_path(layout.tree)
+    check_tree_path(layout.tree)
     return Session(request, kernel, layout, Stages({"kernel": time.monotonic() - started}))
-
-
-def find_kernel(request: Request) -> Kernel:
-    """The tree that was given, or a fetched one. Raises SwapKunitError."""
-    return examine(request.ksrc) if request.ksrc is not None else source.provide(request.kernel)
-
-
-def policy_steps(request: Request) -> list[list[Path]]:
-    """The patches of the fragments and of the policies asked for. Raises SwapKunitError."""
-    names = dict.fromkeys([*fragments.patches_of(request.config, CONFIGS), *request.policies])
-    return [step for name in names for step in patches.steps_of(name, POLICIES)]
-
-
-def overlay(session: Session, where: Path) -> tree.Overlay:
-    """The session's overlay at where."""
-    request = session.request
-    return tree.Overlay(session.kernel.path, where, REPO, policy_steps(request), request.patches)
-
-
-def lay_tree(session: Session) -> list[str]:
-    """Sync the overlay; returns the files whose objects are stale."""
-    with session.stage("tree"):
-        if not (session.layout.tree / tree.MANIFEST).exists():
-            check_room(session.layout.out, 200 << 20)
-            print(f"laying the tree of Linux {session.kernel.version} in {session.layout.tree}", flush=True)
-        synced = overlay(session, session.layout.tree).sync()
-    for note in synced.notes:
-        print(f"swap-kunit: {note}", flush=True)
-    return synced.stale
-
-
-def build_kernel(session: Session) -> None:
-    """Overlay, Kconfig and vmlinux. Raises SwapKunitError or UntestableKernel."""
-    (session.layout.out / results_module.SUMMARY).unlink(missing_ok=True)
-    stale = lay_tree(session)
-    with session.stage("build"):
-        base = session.request.kunitconfig or session.layout.tree / tree.OWN_DIR
-        session.config = fragments.gather(base, session.request.config, CONFIGS)
-        session.layout.build.mkdir(exist_ok=True)
-        with session.confined(session.layout.build):
-            build.build(session.layout, session.config, session.build_options(), stale)
-
-
-def list_cases(session: Session) -> list[str]:
-    """All suite.case names of the kernel just built."""
-    with session.stage("list"), session.confined():
-        return run.list_cases(session.layout, session.run_options())
-
-
-def run_suites(session: Session) -> Results:
-    """Run the chosen suites; a crash or hang is in the results."""
-    options = session.run_options()
-    with session.stage("list"), session.confined():
-        cases = run.list_cases(session.layout, options)
-    with session.stage("run"), session.confined():
-        return run.run(session.layout, cases, options)
-
-
-def make_report(session: Session, results: Results) -> Report:
-    """Parse, apply the known bugs, and write the files of the output directory."""
-    with session.stage("results"):
-        leaves = results_module.parse(session.layout, results, session.kernel,
-                                      parser_of(session), session.request.quiet)
-        bugs = known_bugs.load(CONFIGS / "known_bugs", session.kernel.series)
-        leaves += presence.missing_leaves(session.kernel)
-        report = known_bugs.apply(leaves, bugs)
-        results_module.write_decisions(session.layout, results)
-        results_module.write_outcomes(session.layout, report.leaves)
-        results_module.write_junit(session.layout, report.leaves)
-        results_module.write_summary(session.layout, session.kernel, session.request.config,
-                                     session.request.policies, report, results.interrupted)
-    return report
-
-
-def parser_of(session: Session) -> Path:
-    """kunit.py of this tree, or of the newest one in the cache where this one's is too old."""
-    if version_key(session.kernel.version) < OLDEST_PARSER:
-        newest = source.newest_cached()
-        if newest and version_key(newest.version) >= OLDEST_PARSER:
-            return newest.path / "tools/testing/kunit/kunit.py"
-        print("swap-kunit: kunit.py of this old kernel counts skipped cases as passed, and no newer "
-              "one is in the cache; `swap-kunit fetch` gets one", file=sys.stderr)
-    # A patch's own kunit.py is a stranger's; the one of the kernel it is for will do.
-    top = session.kernel.path if session.sandbox else session.layout.tree
-    return top / "tools/testing/kunit/kunit.py"

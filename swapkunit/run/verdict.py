@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ..base.text import relative
-from .results import FAIL, PASS, SKIPPED, TEXT_LINES, Leaf, Report, interesting
+from .results import FAIL, PASS, SKIPPED, TEXT_LINES, Report, TestResult, interesting
 from .runner import Results
 from .session import Request, Session
 
@@ -23,7 +23,7 @@ def verdict(session: Session, results: Results, report: Report) -> str:
     lines = ["", f"kernel     Linux {session.kernel.version}, {session.kernel.origin}",
              f"config     {asked_for(session.request)}"]
     lines += suite_table(results, report)
-    lines += failures([leaf for leaf in report.leaves if leaf.status == FAIL and not leaf.known])
+    lines += failures([test for test in report.tests if test.status == FAIL and not test.known])
     lines += known_bug_lines(report)
     lines += [f"fixed here {text}" for text in report.fixed]
     lines += skips(report)
@@ -41,26 +41,26 @@ def suite_table(results: Results, report: Report) -> list[str]:
     lines = []
     width = max((len(suite.name) for suite in results.suites), default=0)
     for suite in results.suites:
-        mine = Report([leaf for leaf in report.leaves if leaf.suite == suite.name])
+        mine = Report([test for test in report.tests if test.suite == suite.name])
         counts = [f"{mine.count(status):4} {status}" for status in (PASS, FAIL, SKIPPED)]
-        bugs = sum(bool(leaf.known) for leaf in mine.leaves)
+        bugs = sum(bool(test.known) for test in mine.tests)
         line = f"{suite.name:<{width}} {', '.join(counts)}{f', {bugs} known' if bugs else ''}"
         lines.append(f"suite      {line}  {suite.seconds:5.1f} s")
     return lines
 
 
-def failures(leaves: list[Leaf]) -> list[str]:
+def failures(tests: list[TestResult]) -> list[str]:
     """The failed cases with the first lines of their text: crashes first, equal texts once."""
-    groups: dict[tuple[str, ...], list[Leaf]] = {}
-    for leaf in sorted(leaves, key=lambda leaf: not leaf.fate):
-        text = [line[:150] for line in interesting(leaf.text)[:TEXT_LINES]]
-        groups.setdefault((leaf.fate or "failed", leaf.name.partition("[")[0], *text), []).append(leaf)
+    groups: dict[tuple[str, ...], list[TestResult]] = {}
+    for test in sorted(tests, key=lambda test: not test.fate):
+        text = [line[:150] for line in interesting(test.text)[:TEXT_LINES]]
+        groups.setdefault((test.fate or "failed", test.name.partition("[")[0], *text), []).append(test)
     lines = []
     for fate, case, *text in list(groups)[:FAILURES]:
-        parameters = [leaf.name.partition("[")[2][:-1] for leaf in groups[fate, case, *text]]
+        parameters = [test.name.partition("[")[2][:-1] for test in groups[fate, case, *text]]
         lines.append(f"{fate:<10} {case}" + (f"[{', '.join(parameters)}]" if any(parameters) else ""))
         lines += [f"             {line}" for line in text]
-    more = Counter(leaf.suite for key in list(groups)[FAILURES:] for leaf in groups[key])
+    more = Counter(test.suite for key in list(groups)[FAILURES:] for test in groups[key])
     if more:
         lines.append(f"failed     and {sum(more.values())} more, all in the log: "
                      + ", ".join(f"{number} in {suite}" for suite, number in more.items()))
@@ -70,9 +70,9 @@ def failures(leaves: list[Leaf]) -> list[str]:
 def known_bug_lines(report: Report) -> list[str]:
     """Each known bug that was seen, and the cases that show it."""
     titles: dict[str, list[str]] = {}
-    for leaf in report.leaves:
-        if leaf.known:
-            titles.setdefault(leaf.known, []).append(leaf.name)
+    for test in report.tests:
+        if test.known:
+            titles.setdefault(test.known, []).append(test.name)
     lines = []
     for title, names in titles.items():
         more = f" and {len(names) - 2} more" if len(names) > 2 else ""
@@ -82,7 +82,7 @@ def known_bug_lines(report: Report) -> list[str]:
 
 def skips(report: Report) -> list[str]:
     """Why cases were skipped, counted."""
-    reasons = Counter(leaf.reason or "no reason given" for leaf in report.leaves
-                      if leaf.status == SKIPPED)
+    reasons = Counter(test.reason or "no reason given" for test in report.tests
+                      if test.status == SKIPPED)
     return [f"skipped    {reason}: {number} case{'s' * (number > 1)}"
             for reason, number in reasons.most_common()]

@@ -14,7 +14,7 @@ import subprocess
 import unittest
 
 from swapkunit.base import layout
-from swapkunit.source import kernels as source
+from swapkunit.source import kernels
 
 from ..support import git
 
@@ -28,7 +28,7 @@ class Bisect(unittest.TestCase):
     """A history of mm/ in a tree of links to the newest kernel."""
 
     def setUp(self) -> None:
-        kernel = source.provide("7")
+        kernel = kernels.provide("7")
         self.top = layout.REPO / "out" / "bisect"
         self.tree = self.top / "linux"
         shutil.rmtree(self.tree, ignore_errors=True)

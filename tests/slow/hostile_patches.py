@@ -24,7 +24,7 @@ from pathlib import Path
 
 from swapkunit.base import layout
 from swapkunit import sandbox
-from swapkunit.source import kernels as source
+from swapkunit.source import kernels
 
 from ..support import processes_with
 
@@ -108,7 +108,7 @@ class HostilePatches(unittest.TestCase):
     """Each a series of one patch, on the newest 7.x."""
 
     def setUp(self) -> None:
-        self.kernel = source.provide("7").path
+        self.kernel = kernels.provide("7").path
         self.top = Path(tempfile.mkdtemp(prefix="hostile-", dir=layout.cache_dir()))
         self.addCleanup(shutil.rmtree, self.top)
         self.precious = self.top / "precious"

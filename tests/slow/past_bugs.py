@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swapkunit.base import layout
-from swapkunit.source import kernels as source
+from swapkunit.source import kernels
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -148,7 +148,7 @@ class Scratch:
     """A copy of a kernel tree made of links, in which one file at a time is edited."""
 
     def __init__(self, series: str):
-        self.kernel = source.provide(series)
+        self.kernel = kernels.provide(series)
         self.out = layout.REPO / "out" / "past-bugs" / self.kernel.version
         self.tree = self.out.parent / f"{self.kernel.version}-source"
         if not self.tree.exists():

@@ -16,7 +16,7 @@ from ...coverage import covers, figures, floors, lcov
 from ...coverage.counters import BOOT, Counts, Tools, tools_for
 from ...coverage.measure import measure, run_counting
 from ...coverage.places import FRAGMENT, Places, counter_directory, forget
-from ...run.session import Request, Session, build_kernel, make_report, open_session
+from ...run.session import Request, Session, open_session
 from ...run.verdict import verdict
 from ...source import kernels
 from .. import options
@@ -39,10 +39,10 @@ def count(args: argparse.Namespace) -> int:
     places = Places(session.layout.out / "coverage")
     session.announce()
     with session.layout.lock(), counter_directory(places) as raw:
-        build_kernel(session)
+        session.build_kernel()
         forget(places)
         results = run_counting(session, raw)
-        report = make_report(session, results)
+        report = session.make_report(results)
         print(verdict(session, results, report), flush=True)
         if results.interrupted:
             return STOPPED

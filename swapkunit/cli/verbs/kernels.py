@@ -6,7 +6,7 @@ import argparse
 
 from ...base.errors import GOOD, SwapKunitError
 from ...build.overlay import MANIFEST, check_tree_path
-from ...run import session as sessions
+from ...run.session import open_session
 from ...source import kernels
 from .. import options
 from ..options import option, request_of
@@ -15,13 +15,13 @@ from ..verb import Verb, statuses
 
 def tree(args: argparse.Namespace) -> int:
     """A complete tree for plain kunit.py."""
-    session = sessions.open_session(request_of(args))
+    session = open_session(request_of(args))
     target = args.tree.absolute()
     check_tree_path(target)
     if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists():
         raise SwapKunitError(f"cannot lay a tree in {target}: it contains files that are not from "
                              "swap-kunit; give a new or empty directory")
-    result = sessions.overlay(session, target).sync()
+    result = session.overlay(target).sync()
     for note in result.notes:
         print(f"swap-kunit: {note}")
     print(f"{target}: Linux {session.kernel.version} with mm/kunit added, "

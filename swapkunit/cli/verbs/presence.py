@@ -10,7 +10,6 @@ from dataclasses import asdict
 
 from ...base.errors import FAILED, GOOD
 from ...run import mechanisms
-from ...run.session import find_kernel
 from .. import options
 from ..options import option, request_of
 from ..verb import Verb, statuses
@@ -19,7 +18,7 @@ from ..verb import Verb, statuses
 def presence(args: argparse.Namespace) -> int:
     """Print what the probe finds; FAILED when a known kernel lacks what it must have."""
     with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
-        kernel = find_kernel(request_of(args))
+        kernel = request_of(args).find_kernel()
     found = mechanisms.find(kernel, args.policy)
     if args.json:
         print(json.dumps({"kernel": kernel.version, "origin": kernel.origin, "policies": args.policy,

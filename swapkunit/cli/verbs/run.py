@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ...base.errors import FAILED, GOOD, STOPPED
-from ...run import session as sessions
+from ...run.session import open_session
 from ...run.runner import select
 from ...run.verdict import verdict
 from .. import options
@@ -15,12 +15,12 @@ from ..verb import Verb, statuses
 
 def run(args: argparse.Namespace) -> int:
     """Build, run, report."""
-    session = sessions.open_session(request_of(args))
+    session = open_session(request_of(args))
     session.announce()
     with session.layout.lock():
-        sessions.build_kernel(session)
-        results = sessions.run_suites(session)
-        report = sessions.make_report(session, results)
+        session.build_kernel()
+        results = session.run_suites()
+        report = session.make_report(results)
         print(verdict(session, results, report), flush=True)
     if results.interrupted:
         return STOPPED
@@ -29,20 +29,20 @@ def run(args: argparse.Namespace) -> int:
 
 def build(args: argparse.Namespace) -> int:
     """Build only."""
-    session = sessions.open_session(request_of(args))
+    session = open_session(request_of(args))
     session.announce()
     with session.layout.lock():
-        sessions.build_kernel(session)
+        session.build_kernel()
     print(f"built {session.layout.vmlinux} ({session.stages.line()})")
     return GOOD
 
 
 def list_cases(args: argparse.Namespace) -> int:
     """Build when needed, then print suite.case lines."""
-    session = sessions.open_session(request_of(args))
+    session = open_session(request_of(args))
     with session.layout.lock():
-        sessions.build_kernel(session)
-        cases = sessions.list_cases(session)
+        session.build_kernel()
+        cases = session.list_cases()
     print("\n".join(select(cases, args.filter)))
     return GOOD
 
