@@ -16,7 +16,6 @@ from pathlib import Path
 from ..base import deps
 from ..base.layout import CONFIGS, Layout, default_out
 from ..build import fragments
-from ..run.session import policy_steps
 from ..series.bases import Base, base_of
 from ..series.series import NEEDED, Series, read_inputs, read_range
 from .checker import Checker

@@ -18,7 +18,7 @@ from ..source import kernels as source
 from ..base.errors import SwapKunitError
 from ..base.kernel import Kernel
 from ..base.layout import POLICIES, REPO
-from .results import FAIL, Leaf
+from .results import FAIL, TestResult
 
 PROBE = REPO / "kunit" / "mechanisms.py"
 BUILT = "mm/swap_mechanisms.json"   # in a build directory: those of the tree that was built
@@ -93,11 +93,11 @@ def ask_probe(kernel: Kernel, *options: str | Path) -> list[Mechanism]:
                              "shown above; fix it") from None
 
 
-def missing_leaves(kernel: Kernel) -> list[Leaf]:
+def missing_tests(kernel: Kernel) -> list[TestResult]:
     """A failed result for each mechanism that a known kernel lacks; none for a given tree."""
     if kernel.given or not source.known_kernels().mechanisms_of(kernel.series):
         return []
-    return [Leaf(f"mechanism.{entry.name}", FAIL, [
+    return [TestResult(f"mechanism.{entry.name}", FAIL, [
         f"failed: the probe does not find it in Linux {kernel.version}: {entry.meaning}",
         "configs/kernels.toml lists it for this series: remove it there if the kernel dropped it,",
         "or teach kunit/mechanisms.py its new name"]) for entry in find(kernel) if entry.missing]
