@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from ..base import git
 
 # Made by every kernel build, whatever the .gitignore files say.
 SUFFIXES = (".o", ".ko", ".cmd", ".mod", ".mod.c", ".gcno", ".gcda", ".dwo", ".pyc", ".rlib")
@@ -170,12 +171,6 @@ class Artefacts:
 
     def _tracked(self, directory: str, names: set[str]) -> set[str]:
         """Which of names git tracks (none when there is no git)."""
-        command = ["git", "-C", str(self.source / directory), "--no-optional-locks", "ls-files", "-z",
-                   "--", *(f":(literal){name}" for name in sorted(names - {".git"}))]
-        if len(command) == 7:
-            return set()
-        try:
-            listed = subprocess.run(command, capture_output=True, check=False).stdout
-        except OSError:
-            return set()
+        asked = [f":(literal){name}" for name in sorted(names - {".git"})]
+        listed = git.bytes_of(self.source / directory, "ls-files", "-z", "--", *asked) if asked else b""
         return {os.fsdecode(path).partition("/")[0] for path in listed.split(b"\0") if path}

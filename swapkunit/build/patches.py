@@ -26,7 +26,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..base import commands
+from ..base import git
 from ..base.errors import SwapKunitError
 
 FILE = re.compile(r"(?P<name>[a-z][\w-]*?)-(?P<step>\d+)-[\w.-]+\.patch")
@@ -164,10 +164,7 @@ def apply(source: Path, scratch: Path, copied: set[str], patch: Path) -> None:
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / name, scratch / name)
         copied.add(name)
-    # A repository around scratch would make git apply pass over files outside of its own idea of them.
-    env = {**{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
-           "GIT_CEILING_DIRECTORIES": str(scratch.parent), "LC_ALL": "C"}
-    done = commands.run(["git", "apply", "--whitespace=nowarn", patch.absolute()], cwd=scratch, env=env)
+    done = git.in_scratch(scratch, "apply", "--whitespace=nowarn", patch.absolute())
     if done.status:
         raise explain(patch, done.output)
 
