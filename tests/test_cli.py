@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The program from outside: exit codes, messages, what it leaves behind."""
+"""The program as its users run it: exit statuses, messages, files."""
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.kernel import examine
-from swapkunit.cli import make
+from swapkunit.cli import make, man, options
+from swapkunit.cli.verb import STATUSES, status_lines
 from swapkunit.cli.verbs import VERBS
 from swapkunit.cli.verbs.test import closing_counts, unittest_counts
 
@@ -31,16 +32,16 @@ class CommandLine(Scratch):
         self.suites({"swap_a": ["pass_1", "pass_2"]})
 
     def suites(self, suites: dict[str, list[str]]) -> None:
-        """What the fake UML has."""
+        """Set the suites of the fake UML."""
         os.environ["FAKE_SUITES"] = json.dumps(suites)
 
     def run_it(self, *words: str | Path) -> tuple[int, str]:
-        """swap-kunit run on the miniature kernel."""
+        """Run `swap-kunit run` on the miniature kernel."""
         done = self.program("run", "--ksrc", self.kernel, "--out", self.out, *words)
         return done.status, done.output
 
     def made(self) -> int:
-        """How often vmlinux was made."""
+        """How often vmlinux was built."""
         return len((self.out / "build/made").read_text().splitlines())
 
 
@@ -136,15 +137,32 @@ class Statuses(CommandLine):
         for name, verb in VERBS.items():
             done = self.program(name, "--help")
             self.assertEqual(done.status, 0)
-            self.assertIn(verb.exit_statuses, done.output)
+            self.assertIn(status_lines(verb.every_status()), done.output)
+
+    def test_jinja2_is_needed_for_pages_only(self) -> None:
+        code = "import sys; sys.modules['jinja2'] = None; from swapkunit.cli.main import main; sys.exit(main(sys.argv[1:]))"
+        done = subprocess.run([sys.executable, "-c", code, "run", "--ksrc", self.kernel, "--out", self.out, "-j1"], cwd=REPO,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+MAIL = "Subject: [PATCH] x\n\n--- a/mm/x.c\n+++ b/mm/x.c\n@@ -1 +1 @@\n-a\n+b\n"
+# In place of Python: prints the arguments that the program makes of make's variables.
+STUB = f"""import json, os, sys
+sys.path.insert(0, {str(REPO)!r})
+from swapkunit.cli import make
+from swapkunit.cli.verbs import VERBS
+print(json.dumps(make.command_line(sys.argv[3:], os.environ, VERBS)))
+"""
 
 
 class Variables(unittest.TestCase):
     """make's variables as options."""
 
-    def words(self, *words: str, **environment: str) -> list[str]:
-        """The arguments of the program."""
-        return make.command_line(list(words), environment, VERBS)
+    def words(self, verb: str, *assignments: str, **environment: str) -> list[str]:
+        """The program's arguments for `make verb assignments`."""
+        given = dict(one.split("=", 1) for one in assignments)
+        return make.command_line([verb, *given], {**environment, **given}, VERBS)
 
     def test_options(self) -> None:
         self.assertEqual(self.words("run", "KSRC=a b", "V=0", "J=2", "LLVM=-19", "CC=gcc-12", "FILTER="),
@@ -160,38 +178,128 @@ class Variables(unittest.TestCase):
                          ["run", "--kernel=7", "--out=there"])
         self.assertEqual(self.words("matrix", KERNEL="6.12"), ["matrix", "--kernels=6.12"])
         self.assertEqual(self.words("matrix", "KERNELS=7", KERNEL="6.12"), ["matrix", "--kernels=7"])
+        self.assertEqual(self.words("matrix", "KERNEL=7", KERNELS="6.12"), ["matrix", "--kernels=7"])
+
+    def test_patches_are_split_as_by_a_shell(self) -> None:
+        self.assertEqual(self.words("presubmit", "PATCHES='a b.patch' ~/c.patch none/[c].patch"),
+                         ["presubmit", "--", "a b.patch", str(Path.home() / "c.patch"), "none/[c].patch"])
+        self.assertEqual(self.words("presubmit", f"PATCHES={REPO}/Make[f]ile")[2:], [f"{REPO}/Makefile"])
+        with tempfile.TemporaryDirectory(prefix="it's a ") as name:
+            self.assertEqual(self.words("presubmit", f"PATCHES={name}"), ["presubmit", "--", name])
+        with self.assertRaisesRegex(SwapKunitError, "cannot split PATCHES=it's into file names: No closing quotation"):
+            self.words("presubmit", "PATCHES=it's")
 
     def test_unknown(self) -> None:
-        for words, text in ((["run", "KSR=x"], "KSR=.*did you mean KSRC="), (["run", "RANGE=x"], "belongs to `make presubmit`"),
-                            (["fetch", "XYZ=1"], "it takes KERNEL")):
+        for words, text in ((["run", "KSR=x"], "KSR=.*did you mean KSRC="),
+                            (["run", "ksrc=x"], "did you mean KSRC="),
+                            (["run", "RANGE=x"], "it belongs to `make presubmit`"),
+                            (["list", "A=7"], "it belongs to `make decisions`"),
+                            (["test", "A=7"], "`test` does not have that variable"),
+                            (["fetch", "XYZ=1"], "its variables are KERNEL"),
+                            (["lint", "XYZ=1"], "it has none")):
             with self.subTest(words), self.assertRaisesRegex(SwapKunitError, text):
                 self.words(*words)
+        self.assertEqual(self.words("fetch", "V=1", "SHELL=/bin/bash"), ["fetch"])
 
     def test_makefile_has_every_verb(self) -> None:
         text = (REPO / "Makefile").read_text().replace("\\\n", " ")
         self.assertEqual(set(text.partition("verbs :=")[2].partition("\n")[0].split()), VERBS.keys())
 
 
+class Makefile(Scratch):
+    """Variables on their way through make."""
+
+    def make(self, *words: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run make with only this environment, and given on stdin."""
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.top), "SWAP_KUNIT_CACHE": str(self.top), **environment}
+        return subprocess.run(["make", "-sC", REPO, *words], input=given, capture_output=True, text=True, env=env, check=False)
+
+    def words(self, *words: str, **environment: str) -> list[str]:
+        """The arguments that the program gets from `make words`."""
+        stub = write(self.top / "python", f"#!{sys.executable}\n" + STUB)
+        stub.chmod(0o755)
+        done = self.make(*words, f"PYTHON={stub}", **environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(json.loads(done.stdout))
+
+    def test_any_character(self) -> None:
+        for value in ("a b", "it's", 'say "x"', "a=b", "a\nb", "$$HOME", "`id`", "*", "#x", "\\", "a;b|c&d", "ü"):
+            with self.subTest(value):
+                self.assertEqual(self.words("run", f"KSRC={value}"), ["run", f"--ksrc={value.replace('$$', '$')}"])
+
+    def test_home_environment_and_parallel_make(self) -> None:
+        self.assertEqual(self.words("run", "KSRC=~/linux"), ["run", "--ksrc=~/linux"])
+        self.assertEqual(options.path("~/linux"), Path.home() / "linux")
+        self.assertEqual(options.comma_list("~/a.config,thp"), [str(Path.home() / "a.config"), "thp"])
+        self.assertEqual(self.words("run", KSRC="/a b"), ["run", "--ksrc=/a b"])
+        self.assertEqual(self.words("-j2", "run", "V=1", "J=3"), ["run", "--verbose", "--jobs=3"])
+
+    def test_unknown_variable(self) -> None:
+        done = self.make("run", "KSR=/x")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("swap-kunit: cannot run `make run` with KSR=: `run` does not have that variable; "
+                      "did you mean KSRC=?\n", done.stderr)
+
+    def test_help(self) -> None:
+        for words in ([], ["help"]):
+            self.assertIn("make VERB NAME=value", self.make(*words).stdout)
+
+    def test_stdin_reaches_b4_check(self) -> None:
+        done = self.make("b4-check", "LINES=1", "KSRC=/none", given=MAIL)
+        self.assertIn("WARNING: ", done.stdout)
+
+
+class Manual(unittest.TestCase):
+    """swap-kunit(1)."""
+
+    def test_it_has_every_verb_option_and_status(self) -> None:
+        page = man.page(VERBS.values(), STATUSES)
+        for verb in VERBS.values():
+            start = page.index(f".SS {verb.name}".replace("-", "\\-"))
+            section = page[start:page.index("\n.S", start)].replace("\\-", "-")
+            for one in verb.every_option:
+                self.assertIn(f"\\fB{one.flags[-1]}\\fP" if one.flags[0][0] == "-" else f"\\fI{man.metavar(one)}", section)
+                for variable in one.variables:
+                    self.assertIn(f"{variable}=", section)
+            for status in verb.statuses:
+                self.assertIn(f".TP\n\\fB{status}\\fP\n", section)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
+    def test_troff_accepts_it(self) -> None:
+        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z"], input=man.page(VERBS.values(), STATUSES), text=True,
+                              capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+# Tab in bash, after the line that README has.
+TAB = """
+eval "$(register-python-argcomplete swap-kunit)"
+COMP_POINT=${#COMP_LINE} COMP_TYPE=9
+read -ra COMP_WORDS <<< "$COMP_LINE"
+_python_argcomplete "$0" "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+@unittest.skipUnless(shutil.which("register-python-argcomplete"), "python3-argcomplete is not installed")
 class Completion(unittest.TestCase):
-    """What a shell gets on Tab."""
+    """Completion in bash."""
 
     def complete(self, line: str) -> list[str]:
-        """The words offered after line."""
-        env = {**os.environ, "_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "COMP_TYPE": "9",
-               "COMP_LINE": f"swap-kunit {line}", "COMP_POINT": str(len(f"swap-kunit {line}"))}
-        command = f"exec {shlex.quote(sys.executable)} {shlex.quote(str(REPO / 'swap-kunit'))} 8>&1 9>/dev/null >/dev/null"
-        done = subprocess.run(["bash", "-c", command], env=env, capture_output=True, text=True, check=True)
-        return done.stdout.replace(" \n", "\n").split()
+        """The completions of line."""
+        done = subprocess.run(["bash", "-c", TAB, REPO / "swap-kunit"], capture_output=True, text=True, check=True,
+                              env={**os.environ, "COMP_LINE": f"swap-kunit {line}"})
+        return done.stdout.split()
 
-    @unittest.skipUnless(importlib.util.find_spec("argcomplete"), "python3-argcomplete is not installed")
-    def test_verbs_and_values(self) -> None:
+    def test_verbs_options_and_values(self) -> None:
         self.assertEqual(self.complete("cov"), ["coverage", "covers"])
         self.assertEqual(self.complete("run --config kasan,loc"), ["kasan,lockdep"])
         self.assertIn("6.12", self.complete("run --kernel 6"))
+        self.assertEqual(self.complete("decisions --ti"), ["--timeout"])
 
 
 class Files(CommandLine):
-    """What a run leaves in the output directory, and in the source: nothing."""
+    """Files in the output directory; the source is not changed."""
 
     def test_source_is_untouched(self) -> None:
         git(self.kernel, "init", "-q")
@@ -285,7 +393,7 @@ class Locking(CommandLine):
 
 
 class Counting(unittest.TestCase):
-    """The sum that `test` prints."""
+    """The totals that `test` prints."""
 
     def test_unittest_output(self) -> None:
         self.assertEqual(unittest_counts("..\nRan 12 tests in 1s\n\nOK\n"), [12, 0, 0])

@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line: finds the verb, runs it, and turns what goes wrong into one line and an exit status."""
+"""The command line: find the verb and run it; turn errors into one line and an exit status."""
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shlex
 import sys
 from typing import NoReturn
 
 from . import make
+from .verb import STATUSES, status_lines
 from .verbs import VERBS
 from ..base import interrupts, toolchain
 from ..base.errors import FAILED, WRONG_USE, Interrupted, SwapKunitError, explained
 
-MAKE = "--make"     # the Makefile calls `swap-kunit --make VERB NAME=VALUE ...`
-EPILOG = """exit status: 0 all good; 1 a test failed, crashed or hung, or a check found something; 2 wrong use, or
-something is missing on this machine; 125 the kernel does not build, or does not reach the first case; 130 stopped.
-`swap-kunit VERB --help` lists the statuses of a verb."""
+MAKE = "--make"     # the Makefile calls `swap-kunit --make VERB NAME ...`
+DESCRIPTION = """\
+Run KUnit suites against the real swap code of a Linux kernel, built for ARCH=um.
+
+`make VERB NAME=value` is the same as `swap-kunit VERB --option=value`. The help
+of each verb, `swap-kunit VERB --help`, lists its options, their variables for
+make, and its exit statuses."""
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with this program's form of error message."""
+    """argparse with this program's form of error messages."""
 
     def error(self, message: str) -> NoReturn:
         print(f"swap-kunit: cannot understand the command line: {message}; "
@@ -30,19 +35,18 @@ class Parser(argparse.ArgumentParser):
 
 def make_parser() -> Parser:
     """The parser of all verbs."""
-    parser = Parser(prog="swap-kunit", epilog=EPILOG, allow_abbrev=False,
-                    description="Run KUnit suites against the real swap code of a Linux kernel, "
-                                "built for ARCH=um.")
+    parser = Parser(prog="swap-kunit", description=DESCRIPTION, epilog=status_lines(STATUSES), allow_abbrev=False,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     for verb in VERBS.values():
-        verb.add_to(commands.add_parser(verb.name, help=verb.help, description=verb.help[0].upper() + verb.help[1:] + ".",
-                                        epilog=verb.exit_statuses, allow_abbrev=False,
-                                        formatter_class=argparse.RawDescriptionHelpFormatter))
+        verb.add_to(commands.add_parser(
+            verb.name, help=verb.help, description=verb.sentence, epilog=status_lines(verb.every_status()),
+            allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter))
     return parser
 
 
 def open_streams() -> None:
-    """Give a program that was started with stdin, stdout or stderr closed /dev/null in their place."""
+    """Open /dev/null as stdin, stdout or stderr if the program was started with that stream closed."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)
@@ -54,31 +58,37 @@ def open_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))
 
 
+def run_verb(argv: list[str]) -> int:
+    """Parse the arguments and run the verb; returns its exit status."""
+    parser = make_parser()
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete      # pylint: disable=import-outside-toplevel  # optional, for completion in a shell
+        argcomplete.autocomplete(parser)
+    args = parser.parse_args(argv)
+    if hasattr(args, "make_option"):
+        args.make_option = toolchain.from_environment(args.make_option)
+    status: int = args.function(args)
+    sys.stdout.flush()
+    return status
+
+
 def main(argv: list[str]) -> int:
     """Run a verb; returns the exit status."""
     interrupts.catch()
     open_streams()
-    sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if argv[:1] == [MAKE]:
             argv = make.command_line(argv[1:], os.environ, VERBS)
-        parser = make_parser()
-        if "_ARGCOMPLETE" in os.environ:
-            import argcomplete      # pylint: disable=import-outside-toplevel  # optional, and only for a shell's Tab
-            argcomplete.autocomplete(parser)
-        args = parser.parse_args(argv)
-        if hasattr(args, "make_option"):
-            args.make_option = toolchain.from_environment(args.make_option)
-        status = args.function(args)
-        sys.stdout.flush()
-        return status
+        return run_verb(argv)
     except SwapKunitError as error:
         sys.stdout.flush()
         print(f"swap-kunit: {error}", file=sys.stderr)
         return error.code
     except KeyboardInterrupt:
-        print(f"\nswap-kunit: stopped during `{shlex.join(argv)}`: what it had started is ended; "
-              "run it again to go on", file=sys.stderr)
+        print(f"\nswap-kunit: stopped during `{shlex.join(argv)}`: all it had started has ended; run it again to continue",
+              file=sys.stderr)
         return Interrupted.code
     except BrokenPipeError:
         drop_output()
@@ -90,7 +100,7 @@ def main(argv: list[str]) -> int:
 
 
 def drop_output() -> None:
-    """Let what stdout still holds go nowhere, when it cannot be written where it should."""
+    """Discard what stdout still buffers if it cannot be written."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -8,47 +8,42 @@ from typing import Mapping
 from .verb import Verb
 from ..base.errors import SwapKunitError
 
-OF_MAKE = ("PYTHON", "SHELL", "V")      # for the Makefile itself, and by habit for every verb
+OF_MAKE = ("PYTHON", "SHELL", "V")      # used by the Makefile itself; V is accepted by every verb, as in the kernel
 
 
 def command_line(words: list[str], environment: Mapping[str, str], verbs: Mapping[str, Verb]) -> list[str]:
-    """The arguments of the program for [VERB, NAME=VALUE, ...] of make's command line.
+    """The program's arguments for [VERB, NAME ...], the variables on make's command line.
 
-    A variable of the environment counts where the verb has it and make was not given it. Raises SwapKunitError for
-    a variable that the verb does not have.
+    make puts their values into environment. Another variable of the environment counts if the verb has it. Raises
+    SwapKunitError for a variable on the command line that the verb does not have.
     """
     name, *given = words
     verb = verbs[name]
-    asked = dict(word.split("=", 1) for word in given)
     passed = verbs[verb.passes_to] if verb.passes_to else verb
-    own = {variable for option in (*passed.options, *passed.exclusive) for variable in option.variables}
-    for variable in asked.keys() - own - set(OF_MAKE):
-        raise unknown(variable, name, sorted(own), verbs)
-    values = {**{variable: environment[variable] for variable in own if variable in environment}, **asked}
-    return [name, *(["--"] if verb.passes_to else []), *arguments(passed, values)]
-
-
-def arguments(verb: Verb, values: Mapping[str, str]) -> list[str]:
-    """The options, then the arguments, that stand for make's variables; one that is empty is not given."""
-    before: list[str] = []
-    behind: list[str] = []
-    for option in (*verb.options, *verb.exclusive):
-        given = [variable for variable in option.variables if values.get(variable, "").strip()]
-        for variable in given if option.how.get("action") == "append" else given[:1]:
-            place = before if option.flags[0].startswith("-") else behind
-            place += option.given(variable, values[variable])
-    return [*before, *(["--"] if behind else []), *behind]
+    own = {variable for option in passed.every_option for variable in option.variables}
+    for variable in given:
+        if variable not in own and variable not in OF_MAKE:
+            raise unknown(variable, name, sorted(own), verbs)
+    options: list[str] = []
+    arguments: list[str] = []
+    for option in passed.every_option:
+        wanted = [variable for variable in option.variables if environment.get(variable, "").strip()]
+        wanted.sort(key=lambda variable: variable not in given)
+        for variable in wanted if option.how.get("action") == "append" else wanted[:1]:
+            place = options if option.flags[0].startswith("-") else arguments
+            place += option.given(variable, environment[variable])
+    return [name, *(["--"] if verb.passes_to else []), *options, *(["--"] if arguments else []), *arguments]
 
 
 def unknown(variable: str, name: str, own: list[str], verbs: Mapping[str, Verb]) -> SwapKunitError:
-    """That the verb does not have the variable, and which was meant."""
-    users = [other.name for other in verbs.values() for option in (*other.options, *other.exclusive)
-             if variable in option.variables]
-    near = difflib.get_close_matches(variable, own, 1)
+    """The error that the verb called name does not have the variable, with a suggestion."""
+    users = [f"`make {verb.name}`" for verb in verbs.values()
+             if any(variable in option.variables for option in verb.every_option)]
+    near = difflib.get_close_matches(variable.upper(), own, 1)
     if near:
         advice = f"did you mean {near[0]}=?"
     elif users:
-        advice = f"it belongs to `make {users[0]}`"
+        advice = f"it belongs to {', '.join(users)}"
     else:
-        advice = f"it takes {', '.join(own)}" if own else "it takes none"
-    return SwapKunitError(f"cannot run `make {name}` with {variable}=: it does not have that variable; {advice}")
+        advice = f"its variables are {', '.join(own)}" if own else "it has none"
+    return SwapKunitError(f"cannot run `make {name}` with {variable}=: `{name}` does not have that variable; {advice}")

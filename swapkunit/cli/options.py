@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The options of all verbs, and the variables of make that stand for them."""
+"""Options that verbs share, and the variables of make that stand for them."""
 from __future__ import annotations
 
 import argparse
@@ -21,8 +21,7 @@ class Option:
     """An option or argument of a verb.
 
     variables: those of make that stand for it; the first one that is set counts. how: for add_argument().
-    words: the command line for the value of a variable; by default the option with that value.
-    names: the values that a shell offers.
+    words: the arguments for make's NAME=VALUE, if it is not the option with that value. names: values for completion.
     """
 
     flags: tuple[str, ...]
@@ -33,30 +32,41 @@ class Option:
     names: Callable[[], list[str]] | None = None
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
-        """Have parser know it; its help names the variable."""
-        make = f" (make: {', '.join(f'{name}=' for name in self.variables)})" if self.variables else ""
+        """Add it to parser, with make's variables in its help."""
+        make = f" (make: {', '.join(self.assignments)})" if self.variables else ""
         action = parser.add_argument(*self.flags, help=self.help + make, **self.how)
         if self.names:
             setattr(action, "completer", self.complete)
 
-    def complete(self, prefix: str, **_: object) -> list[str]:
-        """What a shell offers for a list with commas that starts with prefix, see argcomplete."""
+    @property
+    def assignments(self) -> list[str]:
+        """make's variables as one writes them: ["KSRC="], or ["V=1"] for an option without a value."""
+        value = next((value for value in "10" if self.given("", value)), "") if self.is_switch else ""
+        return [f"{name}={value}" for name in self.variables]
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it has no value."""
+        return self.how.get("action") == "store_true"
+
+    def complete(self, prefix: str, **_kwargs: object) -> list[str]:
+        """The completions of a comma-separated list that starts with prefix, for argcomplete."""
         head, comma, _ = prefix.rpartition(",")
         return [f"{head}{comma}{name}" for name in self.names()] if self.names else []
 
     def given(self, name: str, value: str) -> list[str]:
-        """The words that stand for make's NAME=VALUE."""
+        """The arguments for make's NAME=VALUE."""
         if self.words:
             return self.words(name, value)
         flag = next((flag for flag in self.flags if flag.startswith("--")), "")
-        if self.how.get("action") == "store_true":
+        if self.is_switch:
             return [] if value == "0" else [flag]
         return [f"{flag}={value}"] if flag else [value]
 
 
 def option(*flags: str, make: str = "", help: str, words: Callable[[str, str], list[str]] | None = None,
            names: Callable[[], list[str]] | None = None, **how: Any) -> Option:
-    """An Option; make: its variables with spaces between."""
+    """An Option; make: its variables, separated by spaces."""
     return Option(flags, help, tuple(make.split()), how, words, names)
 
 
@@ -64,19 +74,19 @@ def option(*flags: str, make: str = "", help: str, words: Callable[[str, str], l
 
 
 def comma_list(text: str) -> list[str]:
-    """'a,b' as ['a', 'b']."""
-    return text.replace(",", " ").split()
+    """'a,b' as ['a', 'b']; ~ is expanded, since a shell does so only at the start of an argument."""
+    return [os.path.expanduser(word) for word in text.replace(",", " ").split()]
 
 
 def positive(text: str) -> int:
-    """A whole number from 1 on that a parameter of the kernel can hold: it would ignore a larger one."""
+    """A positive integer. The kernel ignores values that do not fit in 32 bits, so they are refused."""
     if not text.isdigit() or not 0 < int(text) < 1 << 32:
         raise argparse.ArgumentTypeError(f"must be a positive integer below {1 << 32}, not '{text}'")
     return int(text)
 
 
 def seconds(text: str) -> float:
-    """A number of seconds above 0."""
+    """A positive number of seconds."""
     try:
         value = float(text)
     except ValueError:
@@ -87,35 +97,35 @@ def seconds(text: str) -> float:
 
 
 def path(text: str) -> Path:
-    """A path; ~ is expanded here, since no shell does so behind make's NAME=."""
+    """A path; ~ is expanded here, since dash does not do so in make's NAME=~/linux."""
     return Path(text).expanduser()
 
 
-# -- shared by verbs ---------------------------------------------------------
+# -- shared options ----------------------------------------------------------
 
 
-KSRC = option("--ksrc", make="KSRC", metavar="DIR", type=path, help="kernel tree to test; it is only read")
+KSRC = option("--ksrc", make="KSRC", metavar="DIR", type=path, help="kernel tree to test; it is never written to")
 KERNEL = option("--kernel", make="KERNEL", metavar="VERSION", names=lambda: list(kernels.known_kernels().suites),
                 help="kernel to fetch from Debian, such as 7.3 or 6.12; default without --ksrc: the newest 7.x")
 CONFIG = option("--config", make="CONFIG", metavar="A,B", default=[], type=comma_list,
                 names=lambda: sorted(file.stem for file in CONFIGS.glob("*.config")),
-                help="Kconfig fragments of configs/ to lay over .kunitconfig")
+                help="Kconfig fragments from configs/ to add to .kunitconfig")
 POLICY = option("--policy", make="POLICY", metavar="A,B", default=[], type=comma_list,
                 names=lambda: patches.known(POLICIES),
-                help="policies of mm/policies to lay over the kernel; your tree is not changed")
-VERBOSE = option("-v", "--verbose", make="V", action="store_true", help="show the whole build")
+                help="policies from mm/policies to apply to the kernel; your tree is not changed")
+VERBOSE = option("-v", "--verbose", make="V", action="store_true", help="print the output of the build")
 BUILD = (
     option("--kunitconfig", metavar="PATH", type=path,
            help="file or directory to use instead of this project's .kunitconfig"),
     option("-j", "--jobs", make="J", metavar="N", type=positive, default=len(os.sched_getaffinity(0)),
-           help="number of make jobs and of UMLs at a time; default: the number of CPUs"),
+           help="run N make jobs, or N UMLs, at a time; default: the number of CPUs"),
     option("--make-option", make="LLVM CC", metavar="X=Y", action="append", default=[],
            words=lambda name, value: [f"--make-option={name}={value}"],
-           help="for the kernel's make, such as LLVM=1 or CC=gcc-12; may be repeated"))
+           help="variable for the kernel's make, such as LLVM=1 or CC=gcc-12; may be repeated"))
 TIMEOUT = option("--timeout", metavar="SECONDS", type=seconds, default=60.0,
                  help="kill a UML that prints nothing for SECONDS; default 60")
 KERNEL_ARG = option("--kernel-arg", make="KUNIT_ARGS", metavar="ARG", action="append", default=[],
-                    help="for the UML's command line, such as mem=512M; may be repeated")
+                    help="argument for the UML kernel, such as mem=512M; may be repeated")
 CASES = (
     option("--filter", make="FILTER", metavar="GLOB", default=[], type=comma_list,
            help="cases to run, such as 'swap_alloc.*' or 'swap_io.read*,swap_swapon'"),
@@ -123,22 +133,22 @@ CASES = (
 RUN = (*CASES,
        option("--shuffle", make="SHUFFLE", metavar="SEED", type=int, nargs="?",
               const=random.SystemRandom().randrange(1 << 32),
-              help="run each case in a UML of its own, in random order; the seed is printed"),
+              help="run each case in a UML of its own, in random order; prints the seed"),
        option("-q", "--quiet", action="store_true", help="print only the verdict, without kunit.py's own results"))
 
 
 def out(where: str) -> Option:
-    """--out, by default where."""
+    """--out; where: its default, for the help."""
     return option("--out", make="O", metavar="DIR", type=path, help=f"output directory; default {where}")
 
 
 def kernel(where: str = "out/KERNEL/CONFIG[@POLICY]") -> tuple[Option, ...]:
-    """Which kernel, how configured, where to put what is made of it: by default into where."""
+    """The options that choose a kernel, its configuration, and the output directory; where: default of --out."""
     return KSRC, KERNEL, CONFIG, POLICY, out(where), VERBOSE, *BUILD
 
 
 def request_of(args: argparse.Namespace) -> Request:
-    """The Request in a verb's arguments; options that the verb lacks keep their defaults.
+    """The Request in a verb's arguments; options that the verb does not have keep their defaults.
 
     Raises SwapKunitError for contradictions.
     """

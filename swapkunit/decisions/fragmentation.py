@@ -17,7 +17,7 @@ from pathlib import Path
 from . import sides
 from .sides import Side
 from ..base import deps, layout
-from ..base.errors import SwapKunitError
+from ..base.errors import FAILED, SwapKunitError
 from ..run.runner import Results
 from ..run.session import Request, open_session
 
@@ -60,6 +60,12 @@ class Column:
         return self.name + (DISCARD if self.discard else "")
 
 
+class BenchmarkFailed(SwapKunitError):
+    """The workload did not run to its end."""
+
+    code = FAILED
+
+
 # -- measuring ---------------------------------------------------------------
 
 
@@ -82,7 +88,7 @@ def columns(side: Side, results: Results) -> list[Column]:
     lines = [line for suite in results.suites for case in suite.cases for line in case.lines]
     if not all(case.passed() for suite in results.suites for case in suite.cases):
         print("\n".join(lines[-20:]))
-        raise SwapKunitError(f"cannot measure {side.wanted.asked}: the benchmark failed as shown above; its console is "
+        raise BenchmarkFailed(f"cannot measure {side.wanted.asked}: the benchmark failed as shown above; its console is "
                              f"in {side.out / 'logs'}")
     name = "+".join([side.kernel.version, *side.wanted.policies])
     found = {flag: Column(name, side.kernel.version, flag) for flag in (False, True)}

@@ -2,8 +2,11 @@
 """The verbs. Nothing but the command line imports them."""
 from __future__ import annotations
 
-from . import b4_check, clean, coverage, decisions, fragmentation, kernels, lint, matrix, presence, presubmit, run, test
+from . import (
+    b4_check, clean, coverage, decisions, fragmentation, kernels, lint, man, matrix, presence, presubmit, run, test)
+from ..verb import Verb
 
-VERBS = {verb.name: verb for verb in (
-    *run.VERBS, *kernels.VERBS, matrix.VERB, presence.VERB, *coverage.VERBS, decisions.VERB, presubmit.VERB, b4_check.VERB,
-    fragmentation.VERB, test.VERB, lint.VERB, clean.VERB)}
+VERBS: dict[str, Verb] = {verb.name: verb for verb in (
+    *run.VERBS, *kernels.VERBS, matrix.VERB, presence.VERB, *coverage.VERBS, decisions.VERB, presubmit.VERB,
+    b4_check.VERB, fragmentation.VERB, test.VERB, lint.VERB, man.verb_for(lambda: VERBS.values()),
+    clean.VERB)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""clean: remove what builds and runs have made."""
+"""clean: remove the files of builds and runs."""
 from __future__ import annotations
 
 import argparse
@@ -15,7 +15,7 @@ from ..verb import Verb, statuses
 
 
 def clean(args: argparse.Namespace) -> int:
-    """Remove output directories, on request the fetched kernels too."""
+    """Remove output directories, and on request fetched kernels."""
     targets = [args.out] if args.out else [REPO / "out", cache_dir() / "out"]
     if args.cache:
         targets.append(cache_dir())
@@ -32,7 +32,7 @@ def clean(args: argparse.Namespace) -> int:
     return GOOD
 
 
-VERB = Verb("clean", clean, "remove what builds and runs have made",
-            (option("--out", make="O", metavar="DIR", type=options.path, help="only this output directory"),
-             option("--cache", action="store_true", help="the fetched kernels as well")),
-            statuses("all of it is removed", unbuilt=False))
+VERB = Verb("clean", clean, "remove the files of builds and runs",
+            (option("--out", make="O", metavar="DIR", type=options.path, help="remove only this output directory"),
+             option("--cache", action="store_true", help="remove fetched kernels as well")),
+            statuses("everything is removed", unbuilt=""))

@@ -28,10 +28,11 @@ def decisions(args: argparse.Namespace) -> int:
     return GOOD if difference.same else FAILED
 
 
-SIDE = "a kernel tree, or a version such as 7.3; policies follow it with +, as in 7.3+free-first"
-VERB = Verb("decisions", decisions, "build and run two kernels, and show which decisions differ",
+SIDE = "a kernel tree or a version such as 7.3; + adds a policy, as in 7.3+free-first"
+VERB = Verb("decisions", decisions, "show which decisions differ between two kernels; builds and runs both",
             (*options.BUILD, *options.CASES, CONFIG, VERBOSE,
              option("a", make="A", metavar="A", help=SIDE), option("b", make="B", metavar="B", help=SIDE),
              option("--out", make="O", metavar="DIR", type=options.path,
-                    help="parent of both output directories and of decisions/; default out")),
-            statuses("no decision differs", "some differ, or a case fails or is missing on one side only"))
+                    help="directory for decisions/ and both output directories; default out")),
+            statuses("no decision differs",
+                     "decisions differ, or a case fails, crashes or is missing on one side"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""tree and fetch: kernels laid out for others, and kernels fetched."""
+"""tree and fetch: make a tree for plain kunit.py; fetch a kernel."""
 from __future__ import annotations
 
 import argparse
@@ -14,12 +14,12 @@ from ..verb import Verb, statuses
 
 
 def tree(args: argparse.Namespace) -> int:
-    """A complete tree for plain kunit.py."""
+    """Make a complete tree for plain kunit.py."""
     session = open_session(request_of(args))
     target = args.tree.absolute()
     check_tree_path(target)
     if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists():
-        raise SwapKunitError(f"cannot lay a tree in {target}: it contains files that are not from "
+        raise SwapKunitError(f"cannot make a tree in {target}: it contains files that are not from "
                              "swap-kunit; give a new or empty directory")
     result = session.overlay(target).sync()
     for note in result.notes:
@@ -31,18 +31,18 @@ def tree(args: argparse.Namespace) -> int:
 
 
 def fetch(args: argparse.Namespace) -> int:
-    """Ask the mirror for the newest version, fetch and unpack it."""
+    """Fetch and unpack the newest version that the mirror has."""
     kernel = kernels.provide(args.kernel, ask_mirror=True)
     print(f"Linux {kernel.version}, {kernel.origin}: {kernel.path}")
     return GOOD
 
 
 VERBS = (
-    Verb("tree", tree, "lay a tree in which plain kunit.py runs the suites",
+    Verb("tree", tree, "make a tree in which plain kunit.py runs the suites",
          (*options.kernel(), option("--tree", make="TREE", metavar="DIR", type=options.path, required=True,
-                                    help="where to lay it; a new or empty directory")),
-         statuses("the tree is laid", unbuilt=False)),
+                                    help="directory for the tree; new or empty")),
+         statuses("the tree is complete", unbuilt="")),
     Verb("fetch", fetch, "fetch the newest kernel source of a series from Debian",
          (option("--kernel", make="KERNEL", metavar="VERSION", help="such as 7.3 or 6.12; default: the newest 7.x"),),
-         statuses("the source is there", unbuilt=False)),
+         statuses("the source is fetched and unpacked", unbuilt="")),
 )

@@ -22,4 +22,4 @@ def lint(_args: argparse.Namespace) -> int:
 
 
 VERB = Verb("lint", lint, "run checkpatch, kernel-doc, mypy, pylint and shellcheck on this project's own files", (),
-            statuses("no linter finds anything", "a linter finds something", unbuilt=False))
+            statuses("no linter finds anything", "a linter finds something", unbuilt=""))

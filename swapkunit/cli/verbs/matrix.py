@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""matrix: kernels x configs in one table."""
+"""matrix: several kernels and configurations in one table."""
 from __future__ import annotations
 
 from ...run.matrix import matrix
@@ -11,13 +11,14 @@ VERB = Verb("matrix", lambda args: matrix(request_of(args), args.kernels, args.c
             "run the suites on several kernels and configurations, and print one table",
             (*options.BUILD, *options.CASES,
              option("--kernels", make="KERNELS KERNEL", metavar="A,B", default=[], type=comma_list,
-                    help="versions to fetch, such as 7,6.12, or directories of kernel trees; default: all of "
+                    help="versions to fetch, such as 7,6.12, or directories of kernel trees; default: all kernels in "
                          "configs/kernels.toml"),
              option("--configs", make="CONFIGS CONFIG", metavar="A,B", default=[], type=comma_list,
-                    help="fragments of configs/, one config each; + combines several (kasan+lockdep), plain is none; "
-                         "default: plain"),
+                    help="fragments from configs/, each a configuration of its own; + combines them, as in "
+                         "kasan+lockdep; plain means none; default: plain"),
              option("--ksrc", make="KSRC", metavar="DIR", type=options.path,
-                    help="a kernel tree before those of --kernels, or alone"),
+                    help="a kernel tree to test besides --kernels, or alone"),
              option("--out", make="O", metavar="DIR", type=options.path,
-                    help="parent of the cells' output directories; default out")),
-            statuses("all cases passed everywhere", "a case failed, crashed or hung; of all cells the highest status counts"))
+                    help="parent of all output directories; default out")),
+            statuses("all cases passed everywhere",
+                     "a case failed, crashed or hung; if runs end with different statuses, the highest counts"))

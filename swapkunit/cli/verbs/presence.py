@@ -16,7 +16,7 @@ from ..verb import Verb, statuses
 
 
 def presence(args: argparse.Namespace) -> int:
-    """Print what the probe finds; FAILED when a known kernel lacks what it must have."""
+    """Print the mechanisms that the probe finds; FAILED if a known kernel lacks a required one."""
     with contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
         kernel = request_of(args).find_kernel()
     found = mechanisms.find(kernel, args.policy)
@@ -24,12 +24,14 @@ def presence(args: argparse.Namespace) -> int:
         print(json.dumps({"kernel": kernel.version, "origin": kernel.origin, "policies": args.policy,
                           "mechanisms": [asdict(entry) for entry in found]}, indent=1))
     else:
-        laid = f", with {', '.join(args.policy)}" if args.policy else ""
-        print(f"Linux {kernel.version}, {kernel.origin}{laid}\n\n{mechanisms.table(found)}")
+        policies = f", with {', '.join(args.policy)}" if args.policy else ""
+        print(f"Linux {kernel.version}, {kernel.origin}{policies}\n\n{mechanisms.table(found)}")
     return FAILED if any(entry.missing for entry in found) else GOOD
 
 
-VERB = Verb("presence", presence, "print which mechanisms a kernel has, and so what the suites assert; builds nothing",
+VERB = Verb("presence", presence,
+            "print which mechanisms a kernel has, and so what the suites assert, without building it",
             (options.KSRC, options.KERNEL, options.POLICY,
              option("--json", make="JSON", action="store_true", help="print JSON")),
-            statuses("the mechanisms are printed", "a kernel of configs/kernels.toml lacks one that it must have", unbuilt=False))
+            statuses("the mechanisms are printed", "a kernel in configs/kernels.toml lacks one that it should have",
+                     unbuilt=""))

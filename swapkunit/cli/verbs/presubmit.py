@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import glob
+import os
+import shlex
 from pathlib import Path
 
 from ...base.errors import SwapKunitError
@@ -30,7 +32,7 @@ def presubmit(args: argparse.Namespace) -> int:
 
 
 def is_range(word: str) -> bool:
-    """Whether an argument is base..tip rather than a file, there or not."""
+    """Whether an argument is base..tip, not a file."""
     return ".." in word and ".." not in word.split("/") and not Path(word).exists()
 
 
@@ -41,7 +43,7 @@ def check_request_of(args: argparse.Namespace) -> CheckRequest:
     if args.range:
         ranges.append(args.range)
     if len(ranges) > 1 or (ranges and files):
-        raise SwapKunitError(f"cannot check {' and '.join(args.patches)} at once: give one range base..tip, or files")
+        raise SwapKunitError(f"cannot check {' and '.join(args.patches)} together: give one range base..tip, or files")
     if ranges and args.ksrc is None:
         raise SwapKunitError(f"cannot check {ranges[0]}: a range needs a git tree, and none was given; give it "
                              "with --ksrc (make: KSRC=)")
@@ -51,26 +53,34 @@ def check_request_of(args: argparse.Namespace) -> CheckRequest:
 
 
 def patch_words(_name: str, value: str) -> list[str]:
-    """PATCHES as a shell takes it apart: words, ~, patterns."""
-    return [found for word in value.split() for found in
-            sorted(glob.glob(str(Path(word).expanduser()))) or [str(Path(word).expanduser()) if word != "-" else word]]
+    """Split PATCHES as a shell does: quotes, ~, patterns; a file of that very name is one word."""
+    if Path(value).expanduser().exists():
+        return [os.path.expanduser(value)]
+    try:
+        words = [os.path.expanduser(word) for word in shlex.split(value)]
+    except ValueError as error:
+        raise SwapKunitError(f"cannot split PATCHES={value} into file names: {error}; quote names with special "
+                             "characters as for a shell") from error
+    return [found for word in words for found in sorted(glob.glob(word)) or [word]]
 
 
 NO_SANDBOX = option("--no-sandbox", make="SANDBOX", action="store_true",
                     words=lambda _name, value: ["--no-sandbox"] if value == "0" else [],
                     help="build and run the patches with your own rights")
+QUICKLY = option("--quick", make="QUICK", action="store_true",
+                 help="run only the steps applies, checkpatch, build, suites and decisions")
 VERB = Verb("presubmit", presubmit, "check a patch series before it is posted, patch by patch, in a sandbox",
             (*options.kernel(OUT), *options.CASES,
              option("patches", make="PATCHES", nargs="*", metavar="FILE", words=patch_words,
-                    help="mails, an mbox, patches of git format-patch, directories of them; or base..tip of the git "
-                         "tree --ksrc"),
-             option("--range", make="RANGE", metavar="BASE..TIP", help="commits of the git tree --ksrc"),
+                    help="saved mails, mboxes, saved archive pages, patches from git format-patch, or directories of "
+                         "them; or a range base..tip of the git tree --ksrc"),
+             option("--range", make="RANGE", metavar="BASE..TIP", help="commits of the git tree --ksrc to check"),
              option("--configs", make="CONFIGS", metavar="A,B", default=[], type=comma_list,
-                    help="run the suites under these fragments too, such as kasan,lockdep"),
-             option("--partial", action="store_true", help="check the series without the patches that are missing"),
+                    help="also run the suites with these fragments, such as kasan,lockdep"),
+             option("--partial", action="store_true", help="check the series even if some of its patches are missing"),
              NO_SANDBOX),
-            statuses("nothing was found", "there are findings"),
-            exclusive=(option("--quick", make="QUICK", action="store_true",
-                              help="only applies, checkpatch, build, suites and decisions"),
+            statuses("there are no findings", "there are findings",
+                     "the base does not build, or does not reach the first case"),
+            exclusive=(QUICKLY,
                        option("--full", make="FULL", action="store_true",
-                              help="under debug_vm, lockdep and kasan too")))
+                              help="also run the suites with debug_vm, lockdep and kasan")))

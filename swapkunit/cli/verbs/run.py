@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from ...base.errors import FAILED, GOOD, STOPPED
-from ...run.session import open_session
 from ...run.runner import select
+from ...run.session import open_session
 from ...run.verdict import verdict
 from .. import options
 from ..options import request_of
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def build(args: argparse.Namespace) -> int:
-    """Build only."""
+    """Build the kernel."""
     session = open_session(request_of(args))
     session.announce()
     with session.layout.lock():
@@ -37,8 +37,8 @@ def build(args: argparse.Namespace) -> int:
     return GOOD
 
 
-def list_cases(args: argparse.Namespace) -> int:
-    """Build when needed, then print suite.case lines."""
+def print_cases(args: argparse.Namespace) -> int:
+    """Build the kernel if necessary, and print the cases."""
     session = open_session(request_of(args))
     with session.layout.lock():
         session.build_kernel()
@@ -48,9 +48,9 @@ def list_cases(args: argparse.Namespace) -> int:
 
 
 VERBS = (
-    Verb("run", run, "build a kernel, run the suites, report", (*options.kernel(), *options.RUN),
+    Verb("run", run, "build a kernel, run the suites, and report the results", (*options.kernel(), *options.RUN),
          statuses("all cases passed", "a case failed, crashed or hung")),
     Verb("build", build, "build the kernel only", options.kernel(), statuses("the kernel is built")),
-    Verb("list", list_cases, "print the suites' cases as suite.case", (*options.kernel(), *options.RUN),
+    Verb("list", print_cases, "print all cases as suite.case", (*options.kernel(), *options.RUN),
          statuses("the cases are printed")),
 )

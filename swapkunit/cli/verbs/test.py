@@ -16,7 +16,7 @@ from ..verb import Verb, statuses
 
 
 def test(args: argparse.Namespace) -> int:
-    """Run both; one closing line counts both."""
+    """Run both, and print one closing line for both."""
     command = [sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."]
     commands.show(command, REPO)
     done = commands.run(command, cwd=REPO, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
@@ -32,12 +32,13 @@ def test(args: argparse.Namespace) -> int:
         print("swap-kunit: the suites printed no closing line; see above", file=sys.stderr)
         counts = [0, 1, 0]
     print(f"own tests: {', '.join(map(str, totals))} passed, failed, skipped; suites: {lines[-1:]}")
-    print("{} passed, {} failed, {} skipped".format(*(a + b for a, b in zip(totals, counts))))
+    passed, failed, skipped = (ours + theirs for ours, theirs in zip(totals, counts))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return suites.returncode or own_status
 
 
 def unittest_counts(output: str) -> list[int]:
-    """[passed, failed, skipped] from what `python3 -m unittest` prints last."""
+    """[passed, failed, skipped] from the end of the output of `python3 -m unittest`."""
     ran = re.search(r"^Ran (\d+) tests?", output, re.M)
     number = {name: int(count) for name, count in
               re.findall(r"(failures|errors|skipped|unexpected successes)=(\d+)", output.rpartition("\n\n")[2])}
@@ -49,12 +50,12 @@ def unittest_counts(output: str) -> list[int]:
 
 
 def closing_counts(line: str) -> list[int] | None:
-    """The three numbers of a closing line; None when it is not one."""
+    """The three numbers of a closing line; None if it is not one."""
     found = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", line)
     return [int(number) for number in found.groups()] if found else None
 
 
-VERB = Verb("test", test, "run this project's own tests, then the suites",
+VERB = Verb("test", test, "run this project's own tests, then the suites on one kernel",
             (option("run_args", nargs=argparse.REMAINDER, metavar="-- RUN OPTION",
-                    help="options for the run of the suites"),),
-            statuses("all passed", "a test or a case failed, crashed or hung"), passes_to="run")
+                    help="options for running the suites"),),
+            statuses("all tests and cases passed", "a test or a case failed, crashed or hung"), passes_to="run")

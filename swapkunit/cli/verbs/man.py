@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""man: the manual page."""
+from __future__ import annotations
+
+import argparse
+from typing import Callable, Iterable
+
+from .. import man, options
+from ..options import option
+from ..verb import STATUSES, Verb, statuses
+from ...base.errors import GOOD
+from ...base.layout import default_top, write_whole
+from ...base.text import relative
+
+
+def verb_for(verbs: Callable[[], Iterable[Verb]]) -> Verb:
+    """The verb; verbs() are those that the page describes."""
+    def write(args: argparse.Namespace) -> int:
+        target = args.out or default_top() / "swap-kunit.1"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, man.page(verbs(), STATUSES))
+        print(f"{relative(target)}: read it with `man -l {relative(target)}`, or copy it to "
+              "~/.local/share/man/man1 for `man swap-kunit`")
+        return GOOD
+
+    return Verb("man", write, "write the manual page swap-kunit.1",
+                (option("--out", make="O", metavar="FILE", type=options.path,
+                        help="file to write; default out/swap-kunit.1"),),
+                statuses("the page is written", unbuilt=""))
