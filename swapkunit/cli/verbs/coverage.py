@@ -168,5 +168,5 @@ VERBS = (
     Verb("covers", look_up, "print the tests that reached a line in the last coverage run",
          (*options.kernel(),
           option("place", make="LINE", metavar="FILE:LINE", help="such as mm/swapfile.c:1137, or FILE:FUNCTION")),
-         statuses("a test reaches the line", "no test reaches it", unbuilt=False)),
+         statuses("a test reaches the line", "no test reaches it", unbuilt="")),
 )
