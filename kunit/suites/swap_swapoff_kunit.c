@@ -602,9 +602,9 @@ static void look_during_swapoff(struct fake_disk *disk, const struct fake_bio *b
 static void no_slot_is_allocated_during_swapoff(struct kunit *test)
 {
 	struct swap_area *area = swap_device_area(test);
-	struct user_memory *mem = user_memory_swapped(test, 4);
 	struct swapoff_view view = { .area = area };
 
+	user_memory_swapped(test, 4);
 	fake_disk_on_bio(area->disk, look_during_swapoff, &view);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
 	KUNIT_ASSERT_TRUE(test, view.seen);
