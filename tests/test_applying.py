@@ -212,8 +212,8 @@ class Outcomes(Applying):
 
     def test_git_refuses_the_hunk_although_its_lines_are_there(self) -> None:
         for lines, reason in ((("-int line_55 = 55;", "+int x;"), "the hunk has no context, which git apply needs"),
-                            ((" int line_54 = 54;", "-int line_55 = 55;"), "git apply expects it at the end of the file"),
-                            (("-int line_55 = 55;", " int line_56 = 56;"), "git apply expects it at the start of the file")):
+                            ((" int line_54 = 54;", "-int line_55 = 55;"), "expects it at the end of the file"),
+                            (("-int line_55 = 55;", " int line_56 = 56;"), "expects it at the start of the file")):
             with self.subTest(reason):
                 start = 1 if lines[-1][0] == " " else 54
                 self.assertIn(reason, self.failure(self.hunk("", *lines, start=start)).reason)
@@ -285,7 +285,7 @@ class Bases(Applying):
     def test_partial_clone(self) -> None:
         git(self.kernel, "config", "uploadpack.allowFilter", "true")
         git(self.top, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{self.kernel}", "partial")
-        with self.assertRaisesRegex(SwapKunitError, "; run `git checkout .* once, which fetches what this partial clone lacks, or"):
+        with self.assertRaisesRegex(SwapKunitError, "; run `git checkout .* fetches what this partial clone lacks, or"):
             base_of(self.top / "partial", None, "origin/master~1..origin/master")
 
     def test_another_process_using_another_base(self) -> None:

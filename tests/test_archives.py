@@ -129,7 +129,7 @@ class PassedOn(Reading):
         self.assertIn("Gründe", self.read(text.encode("latin-1")).patches[0].message)
 
     def test_empty_context_line_of_a_flowed_text(self) -> None:
-        diff = ("--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -1,3 +1,4 @@\n int a;\n \n+int c;\n int b;\n")
+        diff = "--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -1,3 +1,4 @@\n int a;\n \n+int c;\n int b;\n"
         text = ("From: a <a@a>\nSubject: [PATCH] x\nContent-Type: text/plain; format=flowed\n\nwhy\n---\n"
                 + re.sub("(?m)^ ", "  ", diff))
         self.assertEqual(self.read(text).patches[0].diff.replace("\n\n", "\n \n"), diff)

@@ -28,7 +28,7 @@ class FakeChecks:
 
     def prepare(self, touched: list[str], users: list[str], _stale: bool) -> None:
         """Write down the process id."""
-        self.pid.write_text(str(os.getpid()))
+        self.pid.write_text(str(os.getpid()), encoding="ascii")
         self.asked += [*touched, *users]
 
     def available(self) -> list[str]:
@@ -40,7 +40,7 @@ class FakeChecks:
         if touched[0] == "refuse":
             raise SwapKunitError("cannot do it: it is a test; go on")
         if touched[0] == "die":
-            os._exit(3)
+            os._exit(3)     # pylint: disable=protected-access
         if touched[0] == "hang":
             time.sleep(600)
         self.killed = "it took long" if touched[0] == "killed" else ""
@@ -59,9 +59,12 @@ class FakeChecks:
 class Background(Scratch):
     """BackgroundChecks with FakeChecks."""
 
+    def setUp(self) -> None:
+        super().setUp()
+        self.store, self.pid = Store(self.top / "steps"), self.top / "pid"
+
     def background(self, *words: str) -> BackgroundChecks:
         """One task for each word."""
-        self.store, self.pid = Store(self.top / "steps"), self.top / "pid"
         tasks = [Task([], [word], False, word) for word in words]
         return BackgroundChecks(FakeChecks(self.store, self.pid), ["touched"], ["user"], tasks, None, self.top / "log")
 
@@ -87,7 +90,7 @@ class Background(Scratch):
         self.assertTrue(self.gone(self.worker()))
 
     def test_stored_results_are_used(self) -> None:
-        Store(self.top / "steps").put(key("die", FORMAT, ["plain"]), {"known": [0, "", 0.0]})
+        self.store.put(key("die", FORMAT, ["plain"]), {"known": [0, "", 0.0]})
         with self.background("die") as background:
             self.assertEqual(background.steps()[0].summary, "touched user known")
 
@@ -98,7 +101,7 @@ class Background(Scratch):
 
     def test_its_death_is_reported(self) -> None:
         with self.background("die") as background:
-            self.assertRaisesRegex(SwapKunitError, "the background process died: it was killed; run it again", background.steps)
+            self.assertRaisesRegex(SwapKunitError, "process died: it was killed; run it again", background.steps)
 
     def test_it_stops_with_the_block(self) -> None:
         with self.assertRaises(KeyboardInterrupt), self.background("hang"):

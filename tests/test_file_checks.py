@@ -49,7 +49,8 @@ class DryRun(Scratch):
                                                    Path("/k")).no_sparse)
 
     def test_a_failure_of_make_is_not_remembered(self) -> None:
-        kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nolddefconfig prepare:\n\t@test -e $(O)/../good\n")
+        rule = "\nolddefconfig prepare:\n\t@test -e $(O)/../good\n"
+        kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + rule)
         made = FileChecks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertTrue(made.ready(PLAIN, ["mm"], [], False).failed)
@@ -90,8 +91,8 @@ class DryRun(Scratch):
     def test_parallel(self) -> None:
         jobs = [["a", ["sh", "-c", "echo printed; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]
         write(self.top / "jobs", json.dumps(jobs))
-        done = subprocess.run([sys.executable, file_checks.PARALLEL, self.top / "jobs", "2"], capture_output=True, text=True,
-                              check=True)
+        done = subprocess.run([sys.executable, file_checks.PARALLEL, self.top / "jobs", "2"], capture_output=True,
+                              text=True, check=True)
         found = json.loads(done.stdout)
         self.assertEqual((found["a"][:2], found["b"][:2]), ([3, "printed\n"], [0, "x\n"]))
 
@@ -119,7 +120,9 @@ class DryRun(Scratch):
     def test_kernel_doc_of_a_header(self) -> None:
         made = FileChecks(None, None, self.top, False, "base", None)
         ready = Ready(doc={"mm/swap.c": ["env", "echo", "-none", "mm/swap.c"]})
-        (name, words), = made.jobs(["mm/swap.h", "mm/Makefile"], [], {PLAIN: ready})
+        jobs = made.jobs(["mm/swap.h", "mm/Makefile"], [], {PLAIN: ready})
+        self.assertEqual(len(jobs), 1)
+        name, words = jobs[0]
         (self.top / "checks/plain").mkdir(parents=True)
         self.assertEqual((name, subprocess.check_output(words, text=True)), ("kernel-doc mm/swap.h", ""))
         header = self.top / "checks/tree/mm/swap.h"
@@ -127,8 +130,8 @@ class DryRun(Scratch):
         self.assertEqual(subprocess.check_output(words, text=True), f"-none {header}\n")
 
     def test_files_of_other_architectures_are_left_out(self) -> None:
-        self.assertTrue(file_checks.reachable("mm/swapfile.c") and file_checks.reachable("arch/um/kernel/tlb.c"))
-        self.assertFalse(file_checks.reachable("arch/arm64/mm/fault.c") or file_checks.reachable("include/linux/swap.h"))
+        names = ("mm/swapfile.c", "arch/um/kernel/tlb.c", "arch/arm64/mm/fault.c", "include/linux/swap.h")
+        self.assertEqual([file_checks.reachable(name) for name in names], [True, True, False, False])
 
 
 class Verdicts(Scratch):
@@ -250,9 +253,11 @@ class ChangedLines(Scratch):
     def test_code_that_is_not_compiled(self) -> None:
         write(self.top / "mm/swapfile.c", "int a(void)\n{\n\treturn 1;\n}\n\nint b(void)\n{\n\treturn 2;\n}\n")
         found = changed_lines.Reached({"mm/swapfile.c": {1: 1, 3: 1}})
-        step = changed_lines.step_of(1, ["mm/swapfile.c"], {"mm/swapfile.c": [0, 0, 1, 0, 0, 0, 0, 0, 0]}, found, self.top)
+        touched, owned = ["mm/swapfile.c"], {"mm/swapfile.c": [0, 0, 1, 0, 0, 0, 0, 0, 0]}
+        step = changed_lines.step_of(1, touched, owned, found, self.top)
         self.assertEqual(step.status, PASS)
-        step = changed_lines.step_of(1, ["mm/swapfile.c"], {"mm/swapfile.c": [0, 0, 0, 0, 0, 0, 0, 1, 0]}, found, self.top)
+        owned = {"mm/swapfile.c": [0, 0, 0, 0, 0, 0, 0, 1, 0]}
+        step = changed_lines.step_of(1, touched, owned, found, self.top)
         self.assertEqual((step.status, step.details),
                          (WARN, ["not compiled, or never called: mm/swapfile.c: b()"]))
 

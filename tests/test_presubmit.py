@@ -108,7 +108,8 @@ class Series(SeriesCase):
         self.patch("mm: rename swap_state.c")
         done = self.presubmit("--quick", *self.series())
         self.assertEqual((done.returncode, self.cells()[0]["build"]), (1, WARN), done.stdout)
-        self.assertIn("it includes mm/swap_state.c, which is not there", self.report()["patches"][0]["steps"][2]["details"][0])
+        step = self.report()["patches"][0]["steps"][2]
+        self.assertIn("it includes mm/swap_state.c, which is not there", step["details"][0])
 
     def test_patch_that_does_not_apply(self) -> None:
         self.patch("mm: further", mm__swapfile_c="int elsewhere;\n")
@@ -168,7 +169,8 @@ class Series(SeriesCase):
         made = self.out / "plain/build/made"
         before = made.read_text()
         done = self.presubmit("--quick", *files)
-        self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, .*, from an earlier check\n")
+        self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, .*, from an earlier "
+                                      r"check\n")
         self.assertEqual((done.returncode, made.read_text()), (0, before), done.stdout)
 
     def test_base_is_tested_again_after_the_tree_changes(self) -> None:
@@ -195,8 +197,8 @@ class Series(SeriesCase):
     def test_makefile_cannot_write_outside(self) -> None:
         precious = self.top / "precious"
         precious.write_text("x")
-        self.patch("kbuild: be hostile",
-                   Makefile=MAKEFILE.replace("\t@echo vmlinux", f"\t@rm -f {precious} {self.kernel}/mm/zswap.c\n\t@echo vmlinux"))
+        hostile = f"\t@rm -f {precious} {self.kernel}/mm/zswap.c\n\t@echo vmlinux"
+        self.patch("kbuild: be hostile", Makefile=MAKEFILE.replace("\t@echo vmlinux", hostile))
         self.presubmit(*self.series())
         self.assertTrue(precious.exists() and (self.kernel / "mm/zswap.c").exists())
 
@@ -320,10 +322,12 @@ class Steps(Scratch):
 
     def test_no_kernel_to_test(self) -> None:
         error = "mm/swapfile.c:7:3: error: no ';'"
-        for more, found in (({"messages": [error]}, (FAIL, "no")), ({"messages": [error, str(not_ours("x"))]}, (WARN, "own")),
-                            ({"messages": [str(not_ours("x")), error]}, (FAIL, "no")), ({}, (FAIL, "no")),
-                            ({"seconds": {"build": 1.0, "list": 1.0}}, (FAIL, "boot")), ({"limit": "x"}, (FAIL, "killed"))):
-            step = steps.builds(Tested(False, **more), set(), ["mm/swapfile.c"])
+        own = str(not_ours("x"))
+        for tested, found in ((Tested(False, [error]), (FAIL, "no")), (Tested(False, [error, own]), (WARN, "own")),
+                              (Tested(False, [own, error]), (FAIL, "no")), (Tested(False), (FAIL, "no")),
+                              (Tested(False, seconds={"build": 1.0, "list": 1.0}), (FAIL, "boot")),
+                              (Tested(False, limit="x"), (FAIL, "killed"))):
+            step = steps.builds(tested, set(), ["mm/swapfile.c"])
             self.assertEqual((step.status, step.cell), found)
             self.assertEqual(step.data, {"built": False})
 
@@ -373,7 +377,8 @@ class Steps(Scratch):
     def test_change_to_a_judge_is_a_finding(self) -> None:
         patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "p", ["lib/kunit/test.c", "mm/swapfile.c"], "", "")
         step = steps.applies(patch, Applied(patch), [])
-        self.assertEqual((step.status, step.summary), (WARN, "applies, but modifies KUnit or checkpatch, which judge it: lib/kunit/test.c"))
+        self.assertEqual((step.status, step.summary),
+                         (WARN, "applies, but modifies KUnit or checkpatch, which judge it: lib/kunit/test.c"))
 
     def test_file_that_is_not_compiled_is_named(self) -> None:
         step = steps.builds(self.state(objects=["mm/swapfile.c"]), set(), ["mm/swapfile.c", "fs/nfs/file.c"])
@@ -407,7 +412,8 @@ class Report(Scratch):
     def made(self, *found: Step) -> PresubmitReport:
         """A report of one patch."""
         patch = PatchReport(1, 1, "mm: <b>x</b>", steps=[step.clean() for step in found])
-        return PresubmitReport("mm: x", 1, "7.3.4", "here", "bubblewrap", ["build", "suites"], self.top, patches=[patch])
+        return PresubmitReport("mm: x", 1, "7.3.4", "here", "bubblewrap", ["build", "suites"], self.top,
+                               patches=[patch])
 
     def test_fits_a_mail(self) -> None:
         text = reports.text(self.made(Step("build", FAIL, "word " * 40, details=["d" * 300] * 20)))
@@ -428,9 +434,10 @@ class Report(Scratch):
         self.assertEqual((made.to_json()["depth"], made.to_json()["configs"]), ("full", ["kasan", "lockdep"]))
 
     def test_long_details_are_wrapped_and_code_is_cut_off_with_a_mark(self) -> None:
-        detail = "hunk 1 does not fit; " + "word " * 20 + "it seems to be in this tree already: 4 of the 4 lines"
+        detail = "hunk 1 does not apply; " + "word " * 20 + "the tree seems to have this change already: it has 4"
         code = "  mm/swapfile.c:930: " + "x" * 200
-        lines = reports.step_lines(Step("applies", FAIL, "no", details=[detail, code, "  indented " + "word " * 30]))[1:]
+        step = Step("applies", FAIL, "no", details=[detail, code, "  indented " + "word " * 30])
+        lines = reports.step_lines(step)[1:]
         at = next(place for place, line in enumerate(lines) if "mm/swapfile.c" in line)
         self.assertEqual(" ".join(line.strip() for line in lines[:at]), detail)
         self.assertTrue(all(line.startswith("      ") for line in lines[1:at]) and at > 1)
@@ -442,8 +449,9 @@ class Report(Scratch):
         stream = io.StringIO()
         with mock.patch("sys.stdout", stream), Progress() as progress:
             progress.done("patch 1 of 1", step)
-            self.assertTrue(stream.getvalue().endswith("end\n"))
-            progress._ticker = mock.Mock()
+        self.assertTrue(stream.getvalue().endswith("end\n"))
+        stream.isatty = lambda: True
+        with mock.patch("sys.stdout", stream), Progress() as progress:
             progress.done("patch 1 of 1", step)
         self.assertIn("…\n", stream.getvalue())
 

@@ -130,8 +130,9 @@ class Forms(Reading):
     def test_stdin(self) -> None:
         code = ("import sys; from pathlib import Path; from swapkunit.series import series\n"
                 "print(len(series.read_inputs([Path('-')], Path(sys.argv[1])).patches))")
-        done = subprocess.run([sys.executable, "-c", code, self.work], input=gzip.compress("".join(self.mails).encode()),
-                              cwd=REPO, capture_output=True, check=True)
+        mbox = gzip.compress("".join(self.mails).encode())
+        done = subprocess.run([sys.executable, "-c", code, self.work], input=mbox, cwd=REPO, capture_output=True,
+                              check=True)
         self.assertEqual(done.stdout, b"2\n")
 
     def test_directory_and_maildir(self) -> None:
@@ -267,8 +268,9 @@ class Subjects(unittest.TestCase):
                 ("[PATCH mm-unstable v2 0/3] a", (2, 0, 3)), ("[RFC PATCH] a", (1, 1, 0)),
                 ("[RFC][PATCH 2/3] a", (1, 2, 3)), ("[PATCHv3 02/25] a", (3, 2, 25)),
                 ("[linux-mm] [PATCH V2 1/10] a", (2, 1, 10)), ("[PATCH RESEND v4 1/2] a", (4, 1, 2)),
-                ("[RFCv2 PATCH 1/2] a", (2, 1, 2)), ("[PATCH 6.12 1/2] a", (1, 1, 2)), ("[PATCH -next v3] a", (3, 1, 0)), ("a", (1, 1, 0)),
-                ("[PATCH v2 1 / 2] a", (2, 1, 2)), ("[patch 095/145] a", (1, 95, 145)), ("[PATCH v2 1/99999999] a", (2, 1, 0))):
+                ("[RFCv2 PATCH 1/2] a", (2, 1, 2)), ("[PATCH 6.12 1/2] a", (1, 1, 2)), ("a", (1, 1, 0)),
+                ("[PATCH v2 1 / 2] a", (2, 1, 2)), ("[patch 095/145] a", (1, 95, 145)),
+                ("[PATCH v2 1/99999999] a", (2, 1, 0)), ("[PATCH -next v3] a", (3, 1, 0))):
             with self.subTest(subject):
                 one = choosing.candidate(mail_with(subject))
                 self.assertEqual((one.version, one.number, one.total, one.title, one.reply), (*wanted, "a", False))

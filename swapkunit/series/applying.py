@@ -128,7 +128,7 @@ def with_offsets(patch: Patch, scratch: Path) -> Applied:
 def hunks_of(patch: Patch, file: str) -> unidiff.PatchedFile | None:
     """The hunks of a patch in a file; None if they cannot be parsed."""
     # Here, so that everything but presubmit works without python3-unidiff.
-    import unidiff      # pylint: disable=import-outside-toplevel,redefined-outer-name
+    import unidiff      # pylint: disable=import-outside-toplevel
     try:
         return next((one for one in unidiff.PatchSet(patch.diff) if one.source_file.endswith(f"/{file}")
                      or one.target_file.endswith(f"/{file}")), None) if file else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""git bisect run finds a fault planted in a history made for it, past commits that do not build.
+"""git bisect run finds a planted fault in an artificial history, and skips commits that do not build.
 
-Slow (one build and a few incremental ones), so not among the tests of `make test`:
+Slow (one full build and a few incremental ones), so not part of `make test`:
 
     /usr/bin/python3 -m unittest tests.slow.bisect
 """
@@ -19,13 +19,13 @@ from swapkunit.source import kernels
 from ..support import git
 
 COMMITS = 12
-FAULT = 8           # the commit that plants it
-BROKEN = (6, 9)     # these do not build
+FAULT = 8           # the commit with the fault
+BROKEN = (6, 9)     # commits that do not build
 SUITE = "swap_swapon.*"
 
 
 class Bisect(unittest.TestCase):
-    """A history of mm/ in a tree of links to the newest kernel."""
+    """A history of mm/ in a tree of symbolic links to the newest kernel."""
 
     def setUp(self) -> None:
         kernel = kernels.provide("7")
@@ -46,7 +46,7 @@ class Bisect(unittest.TestCase):
         path.write_text(text)
 
     def make_history(self) -> list[str]:
-        """Commit 0 is the kernel as released; returns all, oldest first."""
+        """Commit 0 is the released kernel; returns all, oldest first."""
         git(self.tree, "init", "-q", "-b", "master")
         git(self.tree, "add", "-f", "mm")
         git(self.tree, "commit", "-qm", "base")

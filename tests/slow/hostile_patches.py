@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hostile patches through presubmit: the sandbox holds them, and the verdict tells what they did.
+"""Hostile patches through presubmit: the sandbox contains them, and the report shows what they did.
 
-Each is bounded in count and time, and would do no harm but to files and a listener of
-this test's own if the sandbox did not hold. That its code did run is shown by a mark it leaves where it may.
+Each is limited in number and time; without the sandbox it would damage only files and a
+listener of this test. Its code leaves a mark to show that it ran.
 
-Slow (a kernel build), so not among the tests of `make test`:
+Slow (a kernel build), so not part of `make test`:
 
     /usr/bin/python3 -m unittest tests.slow.hostile_patches
 """
@@ -31,7 +31,7 @@ from ..support import processes_with
 REPO = Path(__file__).resolve().parents[2]
 OUT = REPO / "out" / "hostile"
 SWAPON = r"SYSCALL_DEFINE2\(swapon,[^{]*\{"
-# System calls of the host's, past all that UML puts between.
+# System calls of the host, around everything that UML provides.
 HOST = """
 static inline long host_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -59,20 +59,20 @@ LOOP = """
 """
 FORKS = """
 	{
-		/* 600 processes that sleep for five seconds; they have this stack, so they use registers only. */
+		/* 600 processes that sleep for five seconds; they share this stack, so they use only registers. */
 		static const long five[2] = { 5, 0 };
 
 		for (int i = 0; i < 600; i++)
-			asm volatile("mov $57, %%%%eax; syscall; test %%%%eax, %%%%eax; jnz 1f;"
-				     "mov $35, %%%%eax; mov %%0, %%%%rdi; xor %%%%esi, %%%%esi; syscall;"
-				     "mov $60, %%%%eax; xor %%%%edi, %%%%edi; syscall; 1:"
+			asm volatile("mov $57, %%eax; syscall; test %%eax, %%eax; jnz 1f;"
+				     "mov $35, %%eax; mov %0, %%rdi; xor %%esi, %%esi; syscall;"
+				     "mov $60, %%eax; xor %%edi, %%edi; syscall; 1:"
 				     : : "b" (five) : "rax", "rdi", "rsi", "rcx", "r11", "memory");
 		host_sleep(5, 0);
 	}
-""" % ()
+"""
 MEMORY = """
 	{
-		/* 6 GiB in steps, let go when this UML ends: some seconds. */
+		/* 6 GiB in steps, freed when this UML ends after some seconds. */
 		for (int i = 0; i < 24; i++) {
 			long held = host_call(9, 0, 256L << 20, 3, 0x22, -1, 0);
 
@@ -105,7 +105,7 @@ HOSTFS = """
 
 @unittest.skipUnless(shutil.which("bwrap"), "bubblewrap is not installed")
 class HostilePatches(unittest.TestCase):
-    """Each a series of one patch, on the newest 7.x."""
+    """Each is a series of one patch on the newest 7.x."""
 
     def setUp(self) -> None:
         self.kernel = kernels.provide("7").path
@@ -115,7 +115,7 @@ class HostilePatches(unittest.TestCase):
         self.precious.write_text("mine")
 
     def patch(self, **edits: tuple[str, str]) -> Path:
-        """A patch that puts text behind what matches, in mm/NAME (_ for .)."""
+        """A patch that inserts text after a pattern's match in mm/NAME (_ for .)."""
         parts = []
         for name, (pattern, added) in edits.items():
             path = f"mm/{name.replace('_', '.', 1)}"
@@ -128,17 +128,17 @@ class HostilePatches(unittest.TestCase):
         return file
 
     def presubmit(self, patch: Path) -> str:
-        """Check it; what was printed."""
+        """Check it; returns what was printed."""
         command = [sys.executable, REPO / "swap-kunit", "presubmit", "--quick", "--kernel", "7", "--out", OUT, "-j2",
                    "--filter", "swap_swapon.*", "--timeout", "20", patch]
         started = time.monotonic()
         done = subprocess.run(command, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               stdin=subprocess.DEVNULL, timeout=3600, check=False)
         print(f"\n== {self._testMethodName}: status {done.returncode}, {time.monotonic() - started:.0f} s\n"
-              + "\n".join(line for line in done.stdout.splitlines() if line.startswith(("! ", "    hung", "    crash"))),
-              flush=True)
+              + "\n".join(line for line in done.stdout.splitlines()
+                          if line.startswith(("! ", "    hung", "    crash"))), flush=True)
         self.assertEqual(self.precious.read_text(), "mine")
-        self.assertEqual(processes_with(str(OUT)), [], "a process is left")
+        self.assertEqual(processes_with(str(OUT)), [], "a process survived")
         return done.stdout
 
     def ran(self) -> bool:
