@@ -130,7 +130,7 @@ static void failed_charge_keeps_the_shadow(struct kunit *test)
 	struct user_memory *mem;
 	void *shadow;
 
-	SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
+	SWAP_REQUIRE_CONFIG(test, MEMCG);
 	area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = user_memory_swapped(test, 4);
 	shadow = swap_kunit_shadow(user_entry(mem, 1));

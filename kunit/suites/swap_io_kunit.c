@@ -511,7 +511,7 @@ static void stall_is_for_the_workingset(struct kunit *test)
 	fake_disk_on_bio(area->disk, io_see_stall, &stalled);
 	KUNIT_EXPECT_FALSE(test, user_fault(mem, 0) & VM_FAULT_ERROR);
 	USER_EXPECT_INTACT(test, mem);
-	SWAP_REQUIRE_CONFIG(test, CONFIG_PSI);
+	SWAP_REQUIRE_CONFIG(test, PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled, warmth->workingset,
 			    "rule: reading a page is a memory stall only if it was in the workingset");
 }

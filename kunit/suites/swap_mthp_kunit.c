@@ -199,7 +199,7 @@ static void cgroup_limit_below_the_folio_size_splits_it(struct kunit *test)
 	struct memory_cgroup *cgroup;
 	struct user_memory *mem;
 
-	SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
+	SWAP_REQUIRE_CONFIG(test, MEMCG);
 	cgroup = memory_cgroup_new(test);
 	swap_use_order(test, order);
 	mem = user_memory_new(test, nr);
@@ -448,7 +448,7 @@ static void zswap_stores_large_folios_by_page(struct kunit *test)
 	struct user_memory *mem;
 	long stored;
 
-	SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
+	SWAP_REQUIRE_CONFIG(test, ZSWAP);
 	swap_kunit_set_zswap(true);
 	mem = large_memory(test, 1);
 	stored = swap_order_count(order, "zswpout");
@@ -482,7 +482,7 @@ static void zswap_stores_a_folio_whole_or_not_at_all(struct kunit *test)
 	unsigned int nr = folio_pages(test);
 	struct user_memory *mem;
 
-	SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
+	SWAP_REQUIRE_CONFIG(test, ZSWAP);
 	SWAP_REQUIRE(test, ZSWAP_LARGE);
 	mem = large_memory(test, 1);
 	swap_kunit_set_zswap(true);

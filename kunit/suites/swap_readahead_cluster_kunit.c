@@ -542,7 +542,7 @@ static void neighbour_without_memory_is_skipped(struct kunit *test)
 	struct swap_slot_facts facts;
 
 	if (c->point == SWAP_FAIL_SWAPIN_CHARGE)
-		SWAP_REQUIRE_CONFIG(test, CONFIG_MEMCG);
+		SWAP_REQUIRE_CONFIG(test, MEMCG);
 	swap_fail(test, c->point, 3, 1);
 	read_slot(test, slots[20], 8);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:16+2 R0:19+5!20");

@@ -81,7 +81,7 @@ static void zswap_stores_and_loads(struct kunit *test)
 	struct swap_area *area = swap_device_area(test);
 	struct user_memory *mem;
 
-	SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
+	SWAP_REQUIRE_CONFIG(test, ZSWAP);
 	swap_kunit_set_zswap(true);
 	mem = user_memory_swapped_shmem(test, 4);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_stored(), 4UL);

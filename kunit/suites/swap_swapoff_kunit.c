@@ -309,7 +309,7 @@ static void pages_in_zswap_return(struct kunit *test)
 	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned long stored;
 
-	SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
+	SWAP_REQUIRE_CONFIG(test, ZSWAP);
 	stored = swap_kunit_zswap_stored();
 	user_fill(mem, 0, 4);
 	swap_kunit_set_zswap(true);

@@ -18,23 +18,18 @@
 #define PAGES	8
 #define TARGET	3	/* by slot and by address, its window is all eight */
 
-/**
- * struct mix - a window of eight pages, and what is read
- * @slots: one letter for each page: 'd' on the first device, 'z' in zswap,
- *	'0' zero-filled, 'e' on a second device, 's' on a second device that is
- *	synchronous. Pages of a device have its slots in order
- * @in_order: reads without batching: each page by a bio of its own
- * @gathered: with batching: consecutive reads of a device by one bio
- * @deferred: with deferred synchronous reads
- * @bypassed: with the synchronous bypass
+/*
+ * A window of eight pages, and what is read. @slots has one letter for each page: 'd' on the first
+ * device, 'z' in zswap, '0' zero-filled, 'e' on a second device, 's' on a second device that is
+ * synchronous. The slots of a device are in the order of its pages.
  */
 struct mix {
 	SWAP_PARAM_NAME;
 	const char *slots;
-	const char *in_order;
-	const char *gathered;
-	const char *deferred;
-	const char *bypassed;
+	const char *in_order;	/* without batching: each page by a bio of its own */
+	const char *gathered;	/* with batching: consecutive reads of a device by one bio */
+	const char *deferred;	/* with deferred synchronous reads */
+	const char *bypassed;	/* with the synchronous bypass */
 };
 
 /* The log does not show zero-filled pages that are read. */
@@ -231,7 +226,7 @@ static void mix_out(struct kunit *test, struct mixed_window *w,
 	unsigned int page;
 
 	if (strchr(mix->slots, 'z'))
-		SWAP_REQUIRE_CONFIG(test, CONFIG_ZSWAP);
+		SWAP_REQUIRE_CONFIG(test, ZSWAP);
 	if (strchr(mix->slots, '0'))
 		SWAP_REQUIRE(test, ZEROMAP);
 	w->reads = reads_of(test, mix);

@@ -304,7 +304,7 @@ static void load_is_a_stall_for_the_workingset(struct kunit *test)
 	stalled_in_load = !warmth->workingset;
 	WRITE_ONCE(swap_seams, &stall_seams);
 	user_fault(mem, 0);
-	SWAP_REQUIRE_CONFIG(test, CONFIG_PSI);
+	SWAP_REQUIRE_CONFIG(test, PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled_in_load, warmth->workingset,
 			    "rule: reading a page is a memory stall only if it was in the workingset");
 }
