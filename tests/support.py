@@ -115,13 +115,13 @@ def git(top: Path, *words: str) -> str:
 
 
 def processes_with(text: str) -> list[int]:
-    """The processes whose command line or environment holds text, this one aside."""
+    """The processes, except this one, with text in their command line, environment or working directory."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
-            told = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+            told = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes() + os.fsencode(os.readlink(entry / "cwd"))
             state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             continue

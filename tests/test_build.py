@@ -25,11 +25,15 @@ from .support import MAKEFILE, REPO, Scratch, make_kernel, write
 class Environment(unittest.TestCase):
     """What reaches the kernel's make."""
 
-    def test_ours_does_not(self) -> None:
-        with mock.patch.dict(os.environ, {"MAKEFLAGS": "w -- O=/x", "ARCH": "arm", "KSRC": "/k", "KEPT": "1"}):
+    def test_only_what_is_listed(self) -> None:
+        given = ("ARCH", "CROSS_COMPILE", "KCFLAGS", "KBUILD_OUTPUT", "KCONFIG_CONFIG", "LLVM", "MAKEFLAGS", "O", "V", "W", "CC",
+                 "PYTHONPATH", "ANYTHING")
+        kept = ("HOME", "TMPDIR", "CCACHE_DIR", "DISTCC_HOSTS", "LD_LIBRARY_PATH")
+        with mock.patch.dict(os.environ, dict.fromkeys((*given, *kept), "1")):
             env = commands.kernel_environment()
-        self.assertEqual([name for name in ("MAKEFLAGS", "ARCH", "KSRC") if name in env], [])
-        self.assertEqual((env["KEPT"], env["PYTHONDONTWRITEBYTECODE"]), ("1", "1"))
+        self.assertEqual([name for name in given if name in env], [])
+        self.assertEqual([name for name in kept if name not in env], [])
+        self.assertEqual((env["LC_ALL"], env["PYTHONDONTWRITEBYTECODE"]), ("C", "1"))
 
 
 class Stale(Scratch):

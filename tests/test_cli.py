@@ -126,7 +126,7 @@ class Statuses(CommandLine):
                 self.assertNotIn("Traceback", done.output)
 
     def test_unmet_symbol_names_its_dependency(self) -> None:
-        os.environ["FAKE_CONFIG"] = "drop"
+        write(self.kernel / "fake_config_drops_special", "")
         fragment = write(self.top / "special.config", "CONFIG_SPECIAL=y\n")
         status, output = self.run_it("--config", str(fragment))
         self.assertEqual(status, 2, output)

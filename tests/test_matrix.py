@@ -157,13 +157,11 @@ class Running(Scratch):
         self.assertEqual((status, len(self.cells())), (0, 2), lines)
 
     def test_stopped_keeps_what_is_done(self) -> None:
-        mark = f"mark-{self.top.name}"
         write(self.two / "Makefile", (self.two / "Makefile").read_text().replace(
             "\t@echo vmlinux", "\t@touch building; sleep 100\n\t@echo vmlinux"))
         process = subprocess.Popen([sys.executable, REPO / "swap-kunit", "matrix", "--kernels",
                                     f"{self.one},{self.two},{self.top / 'three'}", "--out", self.out, "-j1"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   env={**os.environ, "SWAP_KUNIT_MARK": mark})
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         deadline = time.monotonic() + 30
         while not list(self.out.glob("two-*/default/tree/building")) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -173,7 +171,7 @@ class Running(Scratch):
         self.assertEqual((process.returncode, lines[-1]), (130, "1 passed, 1 failed, 1 skipped"), output)
         self.assertIn("stopped    before the end: 1 of 3 cells", output)
         self.assertEqual([cell["state"] for cell in self.cells().values()], ["good", "stopped", "no kernel"])
-        self.assertEqual([pid for pid in processes_with(mark) if pid != os.getpid()], [])
+        self.assertEqual([pid for pid in processes_with(self.top.name) if pid != os.getpid()], [])
 
     def test_make(self) -> None:
         done = subprocess.run(["make", "-sC", REPO, "matrix", f"KERNELS={self.one}", "CONFIGS=plain",

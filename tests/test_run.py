@@ -33,8 +33,6 @@ class RunCase(Scratch):
         super().setUp()
         self.layout = Layout(self.top / "out")
         self.layout.make()
-        self.mark = f"mark-{self.top.name}"
-        os.environ["SWAP_KUNIT_MARK"] = self.mark
 
     def run_suites(self, suites: dict[str, list[str]], *filters: str, timeout: float = 5.0,
                    jobs: int = 2) -> runner.Results:
@@ -44,7 +42,7 @@ class RunCase(Scratch):
         with contextlib.redirect_stdout(io.StringIO()):
             cases = runner.list_cases(self.layout, options, FAKE)
             results = runner.run(self.layout, cases, options, FAKE)
-        left = [pid for pid in processes_with(self.mark) if pid != os.getpid()]
+        left = [pid for pid in processes_with(self.top.name) if pid != os.getpid()]
         self.assertEqual(left, [], "processes left behind")
         return results
 
@@ -155,7 +153,7 @@ class Fates(RunCase):
             "WARNING: suspicious RCU usage", "Oops at halt"])
 
     def test_marks_of_reports_are_those_of_the_fixture(self) -> None:
-        source = (REPO / "kunit/fixture/swap_case.c").read_text()
+        source = (REPO / "kunit/fixture/kernel_reports.c").read_text()
         marks = re.findall(r'"([^"]+)"', source.split("swap_report_marks[] = {")[1].split("};")[0])
         self.assertEqual(REPORT.pattern.split("|"), marks)
 
@@ -320,7 +318,7 @@ class Stopping(RunCase):
                     printed = sink.read()
                 self.assertEqual(printed.splitlines()[-1], "2 passed, 0 failed, 0 skipped", printed)
                 self.assertIn("before the end: 1 case", printed)
-                self.assertEqual(processes_with(self.mark), [])
+                self.assertEqual(processes_with(self.top.name), [])
                 for name in ("swap_a", "swap_b"):
                     (self.layout.out / f"logs/{name}.log").unlink()
 
@@ -341,7 +339,7 @@ class Stopping(RunCase):
                 self.assertEqual(process.wait(timeout=10), 130)
                 sink.seek(0)
                 self.assertIn("before the end: 6 cases", sink.read())
-                self.assertEqual(processes_with(self.mark), [])
+                self.assertEqual(processes_with(self.top.name), [])
             for name in suites:
                 (self.layout.out / f"logs/{name}.log").unlink()
 
@@ -367,7 +365,7 @@ class Stopping(RunCase):
             self.assertEqual(process.wait(timeout=10), 130)
             sink.seek(0)
             self.assertIn("swap-kunit: stopped during `run", sink.read())
-        self.assertEqual(processes_with(self.mark), [])
+        self.assertEqual(processes_with(self.top.name), [])
 
     def test_killed_it_leaves_nothing_either(self) -> None:
         slow = MAKEFILE.replace("\t@echo vmlinux", "\t@touch $(O)/begun; sleep 100 & sleep 100; echo vmlinux")
@@ -380,10 +378,10 @@ class Stopping(RunCase):
             self.wait_for(self.layout.out / path, "hang_1" if path.endswith("log") else "")
             process.kill()
             for _ in range(500):
-                if not processes_with(self.mark):
+                if not processes_with(self.top.name):
                     break
                 time.sleep(0.02)
-            self.assertEqual(processes_with(self.mark), [])
+            self.assertEqual(processes_with(self.top.name), [])
 
     def wait_for(self, path: Path, text: str) -> None:
         """Wait until path holds text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -22,12 +23,11 @@ CCACHE = "/usr/lib/ccache"
 NICE = 19
 LOOKS = 200     # at what was killed
 MOST_OUTPUT = 64 << 20      # bytes kept of what a program prints
-# What an outer `make run V=1 O=...` puts into the environment; the kernel's make must not see it.
-OURS_FROM_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES", "GNUMAKEFLAGS",
-                  "KSRC", "KERNEL", "CONFIG", "POLICY", "FILTER", "O", "J", "V", "KUNIT_ARGS", "TREE", "LINE",
-                  "KERNELS", "CONFIGS", "JSON", "SEED", "STEPS", "RANGE", "PATCHES", "QUICK", "FULL", "SANDBOX", "A", "B",
-                  "ARCH", "KBUILD_OUTPUT", "KBUILD_EXTMOD", "KBUILD_VERBOSE", "KCONFIG_CONFIG",
-                  "CROSS_COMPILE", "SUBARCH")
+# What the kernel's make, compilers, ccache, distcc and Python scripts get of the user's environment. Settings that change
+# the kernel (KCFLAGS, CC, ARCH, ...) are not among them: an old build would be taken for one with the new setting.
+# --make-option passes them, and is remembered with the build.
+PASSED = re.compile(r"PATH|HOME|USER|LOGNAME|TMPDIR|TERM|LD_LIBRARY_PATH|XDG_(CACHE|CONFIG)_HOME|XDG_RUNTIME_DIR"
+                    r"|(CCACHE|DISTCC)_\w+")
 
 
 @dataclass
@@ -150,8 +150,8 @@ def guard(sign: str, pid: int) -> None:
 
 
 def kernel_environment() -> dict[str, str]:
-    """The environment for the kernel's make: ccache first, nothing left from ours."""
-    env = {name: value for name, value in os.environ.items() if name not in OURS_FROM_MAKE}
+    """The environment for the kernel's make and scripts: only PASSED, with ccache first in PATH."""
+    env = {name: value for name, value in os.environ.items() if PASSED.fullmatch(name)}
     if os.path.isdir(CCACHE):
         env["PATH"] = f"{CCACHE}:{env.get('PATH', '/usr/bin:/bin')}"
     # kbuild's Python scripts are links: without this, __pycache__ appears in the user's tree.

@@ -179,8 +179,7 @@ class Running:
         commands.show(command)
         with open(cell.out / LOG, "wb") as log:
             self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-                                            env=commands.kernel_environment())
+                                            stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def settle(self) -> None:
         """Read what the run left."""
