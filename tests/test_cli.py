@@ -140,9 +140,9 @@ class Statuses(CommandLine):
             self.assertIn(status_lines(verb.every_status()), done.output)
 
     def test_jinja2_is_needed_for_pages_only(self) -> None:
-        code = "import sys; sys.modules['jinja2'] = None; from swapkunit.cli.main import main; sys.exit(main(sys.argv[1:]))"
-        done = subprocess.run([sys.executable, "-c", code, "run", "--ksrc", self.kernel, "--out", self.out, "-j1"], cwd=REPO,
-                              capture_output=True, text=True, check=False)
+        code = "import sys; sys.modules['jinja2'] = None; from swapkunit.cli import main; main.main(sys.argv[1:])"
+        done = subprocess.run([sys.executable, "-c", code, "run", "--ksrc", self.kernel, "--out", self.out],
+                              cwd=REPO, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
@@ -167,7 +167,8 @@ class Variables(unittest.TestCase):
     def test_options(self) -> None:
         self.assertEqual(self.words("run", "KSRC=a b", "V=0", "J=2", "LLVM=-19", "CC=gcc-12", "FILTER="),
                          ["run", "--ksrc=a b", "--jobs=2", "--make-option=LLVM=-19", "--make-option=CC=gcc-12"])
-        self.assertEqual(self.words("covers", "LINE=mm/zswap.c:7", "V=1"), ["covers", "--verbose", "--", "mm/zswap.c:7"])
+        self.assertEqual(self.words("covers", "LINE=mm/zswap.c:7", "V=1"),
+                         ["covers", "--verbose", "--", "mm/zswap.c:7"])
         self.assertEqual(self.words("decisions", "A=7.3", "B=6.12"), ["decisions", "--", "7.3", "6.12"])
         self.assertEqual(self.words("test", "KERNEL=6.12"), ["test", "--", "--kernel=6.12"])
         self.assertEqual(self.words("presubmit", "PATCHES=a.patch -", "SANDBOX=0", "FULL=1"),
@@ -212,7 +213,8 @@ class Makefile(Scratch):
     def make(self, *words: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
         """Run make with only this environment, and given on stdin."""
         env = {"PATH": os.environ["PATH"], "HOME": str(self.top), "SWAP_KUNIT_CACHE": str(self.top), **environment}
-        return subprocess.run(["make", "-sC", REPO, *words], input=given, capture_output=True, text=True, env=env, check=False)
+        return subprocess.run(["make", "-sC", REPO, *words], input=given, capture_output=True, text=True, env=env,
+                              check=False)
 
     def words(self, *words: str, **environment: str) -> list[str]:
         """The arguments that the program gets from `make words`."""
@@ -258,7 +260,8 @@ class Manual(unittest.TestCase):
             start = page.index(f".SS {verb.name}".replace("-", "\\-"))
             section = page[start:page.index("\n.S", start)].replace("\\-", "-")
             for one in verb.every_option:
-                self.assertIn(f"\\fB{one.flags[-1]}\\fP" if one.flags[0][0] == "-" else f"\\fI{man.metavar(one)}", section)
+                named = one.flags[0].startswith("-")
+                self.assertIn(f"\\fB{one.flags[-1]}\\fP" if named else f"\\fI{man.metavar(one)}\\fP", section)
                 for variable in one.variables:
                     self.assertIn(f"{variable}=", section)
             for status in verb.statuses:
@@ -266,8 +269,8 @@ class Manual(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_troff_accepts_it(self) -> None:
-        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z"], input=man.page(VERBS.values(), STATUSES), text=True,
-                              capture_output=True, check=False)
+        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z"], input=man.page(VERBS.values(), STATUSES),
+                              text=True, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 

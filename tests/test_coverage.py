@@ -313,7 +313,8 @@ class CoversTest(Counted):
 
     def test_wrong_places(self) -> None:
         for place, message in (("mm/swapfile.c:999", "mm/swapfile.c:999: the file has 19 lines"),
-                               ("mm/swapfile.c:0", "swapfile.c:0: the file has"), ("mm/swapfile.c:tak", "did you mean take"),
+                               ("mm/swapfile.c:0", "swapfile.c:0: the file has"),
+                               ("mm/swapfile.c:tak", "did you mean take"),
                                ("mm/swapfile.c:low", "it is in mm/swap.h"),
                                ("mm/swapfile.c:zork", "a function 'zork'.*check its name"),
                                ("mm/memory.c:5", "does not count that file; choose one of mm/swapfile.c, mm/swap.h"),

@@ -95,9 +95,9 @@ class Compare(unittest.TestCase):
         self.assertIn("only in B: 1 scenario; A: this kernel lacks: a thing\n    s.new", render(found))
 
     def test_skipped_halfway_is_skipped(self) -> None:
-        found = compare(run_of({"s.c": "D0:*"}, TestResult("s.c", SKIPPED, reason="no thing")), run_of({"s.c": "D0:* A0:1"}))
-        self.assertEqual([(one.side, one.why) for one in found.alone], [("B", "no thing")])
         both = run_of({"s.c": "D0:*"}, TestResult("s.c", SKIPPED, reason="no thing"))
+        found = compare(both, run_of({"s.c": "D0:* A0:1"}))
+        self.assertEqual([(one.side, one.why) for one in found.alone], [("B", "no thing")])
         self.assertTrue(compare(both, run_of({"s.c": "D1:*"}, TestResult("s.c", SKIPPED))).same)
 
     def test_no_such_case(self) -> None:
@@ -161,7 +161,8 @@ class Text(unittest.TestCase):
         a = {f"s.c[{name}]": "A0:1" for name in ("zram", "ssd", "hdd")}
         b = {**{name: "A0:2" for name in a}, "s.c[hdd]": "A0:9"}
         lines = render(compare(run_of(a), run_of(b))).splitlines()
-        self.assertEqual([line for line in lines if "c[" in line], ["  c[zram, ssd]: allocation", "  c[hdd]: allocation"])
+        self.assertEqual([line for line in lines if "c[" in line],
+                         ["  c[zram, ssd]: allocation", "  c[hdd]: allocation"])
 
     def test_long_logs_are_cut_around_the_difference(self) -> None:
         before = " ".join(f"A0:{slot}" for slot in range(0, 200, 2))
@@ -181,7 +182,8 @@ class Reading(Scratch):
         layout = Layout(self.top)
         write(self.top / "decisions.txt", "s.c A0:0\n")
         write(self.top / results.SUMMARY, json.dumps({"kernel": "7.3.4", "interrupted": False}))
-        results.write_outcomes(layout, [TestResult("s.c", PASS), TestResult("s.d", FAIL, ["noise", "x_kunit.c:3: broken"])])
+        broken = TestResult("s.d", FAIL, ["noise", "x_kunit.c:3: broken"])
+        results.write_outcomes(layout, [TestResult("s.c", PASS), broken])
         run = load(self.top)
         self.assertEqual((run.kernel, list(run.scenarios), run.outcomes["s.d"].text),
                          ("7.3.4", ["s.c"], ["x_kunit.c:3: broken"]))

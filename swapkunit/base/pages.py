@@ -20,7 +20,9 @@ def finish(value: Any) -> Any:
 
 def render(template: Path, **values: object) -> str:
     """The page that template makes of values. Needs jinja2: callers require deps.PAGES first."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined   # other verbs run without it
+    # Here, because verbs that make no page must run without it.
+    from jinja2 import (    # pylint: disable=import-outside-toplevel
+        Environment, FileSystemLoader, StrictUndefined)
     environment = Environment(loader=FileSystemLoader([template.parent, SHARED]), autoescape=True, finalize=finish,
                               undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.get_template(template.name).render(values)

@@ -87,7 +87,7 @@ def main(argv: list[str]) -> int:
         print(f"swap-kunit: {error}", file=sys.stderr)
         return error.code
     except KeyboardInterrupt:
-        print(f"\nswap-kunit: stopped during `{shlex.join(argv)}`: all it had started has ended; run it again to continue",
+        print(f"\nswap-kunit: stopped during `{shlex.join(argv)}`: its processes have ended; run it again to continue",
               file=sys.stderr)
         return Interrupted.code
     except BrokenPipeError:

@@ -9,12 +9,13 @@ from .verb import Verb
 
 DESCRIPTION = """\
 swap-kunit builds a Linux kernel for ARCH=um together with KUnit suites that drive its real swap code (mm/swapfile.c,
-mm/swap_state.c, mm/page_io.c, mm/zswap.c), runs the suites, and reports the results. The kernel tree is never written to."""
+mm/swap_state.c, mm/page_io.c, mm/zswap.c), runs the suites, and reports the results. It never writes to the kernel
+tree."""
 MAKE = """\
 In the project's directory, make VERB NAME=value is the same as swap-kunit VERB --option=value. The description of each
 option names its variables. make turns every failure into exit status 2."""
 ENVIRONMENT = {
-    "SWAP_KUNIT_CACHE": "directory for fetched kernels and other caches; default ${XDG_CACHE_HOME:-~/.cache}/swap-kunit",
+    "SWAP_KUNIT_CACHE": "directory for fetched kernels; default ${XDG_CACHE_HOME:-~/.cache}/swap-kunit",
     "LLVM, CC": "as for the kernel's make; --make-option overrides them",
 }
 FILES = {
@@ -36,8 +37,8 @@ def lines(verbs: list[Verb], statuses: Mapping[int, str]) -> Iterator[str]:
     yield from ('.\\" SPDX-License-Identifier: GPL-2.0', '.\\" made by `swap-kunit man`', ".TH SWAP\\-KUNIT 1",
                 ".SH NAME", "swap\\-kunit \\- run KUnit suites against the real swap code of a Linux kernel",
                 ".SH SYNOPSIS", "\\fBswap\\-kunit\\fP \\fIVERB\\fP [\\fIOPTION\\fP ...]", ".br",
-                "\\fBmake\\fP \\fIVERB\\fP [\\fINAME\\fP=\\fIvalue\\fP ...]", ".SH DESCRIPTION", text(DESCRIPTION), ".PP",
-                text(MAKE), ".SH VERBS")
+                "\\fBmake\\fP \\fIVERB\\fP [\\fINAME\\fP=\\fIvalue\\fP ...]", ".SH DESCRIPTION", text(DESCRIPTION),
+                ".PP", text(MAKE), ".SH VERBS")
     for verb in verbs:
         yield from (".SS " + text(synopsis(verb)), text(verb.sentence))
         for option in verb.every_option:

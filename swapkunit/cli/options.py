@@ -64,8 +64,9 @@ class Option:
         return [f"{flag}={value}"] if flag else [value]
 
 
-def option(*flags: str, make: str = "", help: str, words: Callable[[str, str], list[str]] | None = None,
-           names: Callable[[], list[str]] | None = None, **how: Any) -> Option:
+def option(*flags: str, make: str = "", help: str,     # pylint: disable=redefined-builtin
+           words: Callable[[str, str], list[str]] | None = None, names: Callable[[], list[str]] | None = None,
+           **how: Any) -> Option:
     """An Option; make: its variables, separated by spaces."""
     return Option(flags, help, tuple(make.split()), how, words, names)
 

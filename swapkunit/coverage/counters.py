@@ -26,8 +26,8 @@ WATCHED = (*(f"mm/{name}" for name in WRAPPED), "mm/swap.h", "mm/swap_table.h")
 BOOT = "boot"       # the directory for counters from before the first case
 # The kernel's own file is compiled as mm/NAME_real.c and mapped back to mm/NAME.c, but gcc before 12 does not map
 # names in the notes.
-WATCHED_END = re.compile(r"(?:^|/)(mm/(?:%s))(?:_real)?(\.[ch])$"
-                         % "|".join(sorted({Path(name).stem for name in WATCHED})))
+STEMS = "|".join(sorted({Path(name).stem for name in WATCHED}))
+WATCHED_END = re.compile(rf"(?:^|/)(mm/(?:{STEMS}))(?:_real)?(\.[ch])$")
 DEFINITION = re.compile(r"(?:[A-Za-z_][\w\s*]*?\b)??(\w+)\(")     # a function's first line, kernel style
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)")
 
@@ -78,7 +78,7 @@ class FileCounts:
 
 
 def function_in_source(text: list[str], line: int) -> tuple[str, int, int]:
-    """(name, first line, last line) of the function that contains line, found by kernel coding style; else ("", 0, 0)."""
+    """(name, first line, last line) of the function that contains line, by coding style; else ("", 0, 0)."""
     for first in range(min(line, len(text)), 0, -1):
         start = ATTRIBUTE.sub("", text[first - 1])
         if start.startswith("}") and first != line:
@@ -102,7 +102,7 @@ def add_counts(total: Counts, other: Counts) -> None:
 
 
 def watched_name(name: str) -> str | None:
-    """The name in the kernel tree, such as mm/swapfile.c, for a name in gcov's output; None for files not in WATCHED."""
+    """The name in the kernel tree, such as mm/swapfile.c, for a name in gcov's output; None if not in WATCHED."""
     found = WATCHED_END.search(name)
     whole = found[1] + found[2] if found else ""
     return whole if whole in WATCHED else None

@@ -121,7 +121,8 @@ def parse_place(text: str, report: dict[str, Any]) -> Place:
                              "mm/swapfile.c:1137 or mm/swapfile.c:swap_range_free")
     name = f"mm/{found[1]}"
     if name not in report["files"]:
-        why = "the kernel that ran does not include that file" if name in WATCHED else "coverage does not count that file"
+        why = ("the kernel that ran does not include that file" if name in WATCHED else
+               "coverage does not count that file")
         raise SwapKunitError(f"cannot tell which tests reach {text}: {why}; choose one of "
                              f"{', '.join(report['files'])}")
     return Place(name, int(found[2] or 0), found[3] or "")

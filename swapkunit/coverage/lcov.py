@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Iterator
@@ -91,13 +92,14 @@ def name_suites(pages: Path, suites: dict[str, Counts]) -> None:
             for line, count in counts[name].lines.items() if name in counts else ():
                 if count:
                     lines.setdefault(line, []).append(f"{suite} {count}")
-
-        def titled(found: re.Match[str], lines: dict[int, list[str]] = lines) -> str:
-            reached = escape(", ".join(lines.get(int(found[3]), [])))
-            return f'{found[1]} title="{reached}"{found[2]}' if reached else found[0]
-
-        page.write_text(LINE_NUMBER.sub(titled, page.read_text(errors="surrogateescape")),
+        page.write_text(LINE_NUMBER.sub(partial(with_tooltip, lines), page.read_text(errors="surrogateescape")),
                         errors="surrogateescape")
+
+
+def with_tooltip(lines: dict[int, list[str]], found: re.Match[str]) -> str:
+    """A line number of a page with its suites as tooltip."""
+    reached = escape(", ".join(lines.get(int(found[3]), [])))
+    return f'{found[1]} title="{reached}"{found[2]}' if reached else found[0]
 
 
 def point_latest(target: Path, latest: Path = LATEST) -> bool:

@@ -88,8 +88,8 @@ def columns(side: Side, results: Results) -> list[Column]:
     lines = [line for suite in results.suites for case in suite.cases for line in case.lines]
     if not all(case.passed() for suite in results.suites for case in suite.cases):
         print("\n".join(lines[-20:]))
-        raise BenchmarkFailed(f"cannot measure {side.wanted.asked}: the benchmark failed as shown above; its console is "
-                             f"in {side.out / 'logs'}")
+        raise BenchmarkFailed(f"cannot measure {side.wanted.asked}: the benchmark failed as shown above; its "
+                              f"console is in {side.out / 'logs'}")
     name = "+".join([side.kernel.version, *side.wanted.policies])
     found = {flag: Column(name, side.kernel.version, flag) for flag in (False, True)}
     for line in lines:
@@ -103,8 +103,8 @@ def columns(side: Side, results: Results) -> list[Column]:
                 f"{total[4]} compilers, at most {int(total[3]) / int(total[2]):.1%} of the slots in use"
                 + (f", none left {total[5]} times" if int(total[5]) else ""))
     if not found[False].counts:
-        raise SwapKunitError(f"cannot measure {side.wanted.asked}: its swap code has no cluster lists by order, or does "
-                             "not swap large folios; use a newer kernel")
+        raise SwapKunitError(f"cannot measure {side.wanted.asked}: its swap code has no cluster lists by order, or "
+                             "does not swap large folios; use a newer kernel")
     return [column for column in (found[True], found[False]) if column.counts]
 
 
@@ -140,10 +140,9 @@ def table(measured: list[Column], head: str) -> str:
     for workload in dict.fromkeys(name for name, _ in last.counts):
         lines += ["", f"{workload}: {totals(measured, workload)}"]
         for key in (key for key in last.counts if key[0] == workload):
-            cells = "".join("  {:>8} {:>8} {:>6.1%}".format(*counts, rate(counts))
-                            for counts in (column.counts.get(key, (0, 0)) for column in measured))
-            factors = "".join(f"  {factor(column.counts.get(key, (0, 0)), last.counts[key]):>{width}}"
-                              for column, width in zip(others, wide))
+            counts = [column.counts.get(key, (0, 0)) for column in measured]
+            cells = "".join(f"  {done:>8} {fallen:>8} {rate((done, fallen)):>6.1%}" for done, fallen in counts)
+            factors = "".join(f"  {factor(pair, last.counts[key]):>{width}}" for pair, width in zip(counts, wide))
             known = f"  {factor(*PUBLISHED[key]):>9}" if key in PUBLISHED else ""
             lines.append(f"{size(key[1]):>8}{cells}{factors}{known}".rstrip())
     return "\n".join([*lines, "", NOTE])

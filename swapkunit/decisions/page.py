@@ -81,6 +81,7 @@ def render(difference: Difference) -> str:
     for one in difference.alone:
         alone.setdefault((one.side, one.why), []).append(one.name)
     return pages.render(
-        Path(__file__).with_suffix(".html"), difference=difference, sides=list(zip(SIDES, (difference.a, difference.b))),
-        kinds=KINDS, meanings=MEANING, summary=summary(difference), suites=sections(difference), alone=alone,
+        Path(__file__).with_suffix(".html"), difference=difference,
+        sides=list(zip(SIDES, (difference.a, difference.b))), kinds=KINDS,
+        meanings=MEANING, summary=summary(difference), suites=sections(difference), alone=alone,
         moved=Counter(one.name.split(".")[0] for one in difference.moved))

@@ -57,7 +57,7 @@ class Side:
         return f"{self.wanted.asked} (Linux {self.kernel.version})"
 
     def request(self, asked: Request) -> Request:
-        """How to build and run this side, otherwise as asked. A fetched kernel is named exactly: no mirror is asked again."""
+        """How to build and run this side. A fetched kernel is named exactly, so that no mirror is asked again."""
         given = self.kernel.given
         return replace(asked, ksrc=self.kernel.path if given else None,
                        kernel=None if given else kernels.exact_version(self.kernel),

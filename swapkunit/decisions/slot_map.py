@@ -144,7 +144,7 @@ def strip(picture: svg.Picture, area: Area, cluster: int, before: set[int], now:
 
 
 def number_runs(picture: svg.Picture, area: Area, cluster: int, taken: list[Taken], total: int) -> None:
-    """Draw the runs of a cluster, later ones paler, with their numbers if there is room; total: runs of all clusters."""
+    """Draw the runs in a cluster, later ones paler, with their numbers if there is room; total: all runs."""
     start, scale = cluster * area.size, WIDTH / area.size
     free_from = 0.0
     for run in sorted(taken, key=lambda run: run.start):

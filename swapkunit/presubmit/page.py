@@ -12,6 +12,7 @@ from ..coverage import lcov
 def render(report: PresubmitReport) -> str:
     """The page. Needs jinja2, which deps.PAGES names."""
     covered = bool(report.pages) and (report.out / report.pages / "index.html").exists()
-    return pages.render(Path(__file__).with_suffix(".html"), report=report, asked=asked(report), closing=closing(report),
-                        findings=FINDINGS, address=f"{report.pages}/{{}}.gcov.html" if covered else "",
-                        anchor="L" if covered and lcov.major_version() >= 2 else "")
+    return pages.render(
+        Path(__file__).with_suffix(".html"), report=report, asked=asked(report), closing=closing(report),
+        findings=FINDINGS, address=f"{report.pages}/{{}}.gcov.html" if covered else "",
+        anchor="L" if covered and lcov.major_version() >= 2 else "")

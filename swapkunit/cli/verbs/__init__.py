@@ -8,5 +8,5 @@ from ..verb import Verb
 
 VERBS: dict[str, Verb] = {verb.name: verb for verb in (
     *run.VERBS, *kernels.VERBS, matrix.VERB, presence.VERB, *coverage.VERBS, decisions.VERB, presubmit.VERB,
-    b4_check.VERB, fragmentation.VERB, test.VERB, lint.VERB, man.verb_for(lambda: VERBS.values()),
+    b4_check.VERB, fragmentation.VERB, test.VERB, lint.VERB, man.verb_for(lambda: list(VERBS.values())),
     clean.VERB)}

@@ -28,8 +28,8 @@ def count(args: argparse.Namespace) -> int:
     """Build with counters, run, report."""
     if toolchain.is_clang(args.make_option):
         raise SwapKunitError(f"cannot count coverage with {toolchain.compiler(args.make_option)}: the counters are "
-                             "those of gcc's libgcov (CONFIG_SWAP_KUNIT_COVERAGE depends on CC_IS_GCC); leave out LLVM= "
-                             "and CC=, or give a gcc with CC=")
+                             "those of gcc's libgcov (CONFIG_SWAP_KUNIT_COVERAGE depends on CC_IS_GCC); leave out "
+                             "LLVM= and CC=, or give a gcc with CC=")
     deps.require(deps.COVERAGE)
     tools = installed_tools(args)
     request = request_of(args)
