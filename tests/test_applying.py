@@ -2,6 +2,7 @@
 """Whether a series applies, and the reason if it does not."""
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import unittest
@@ -55,6 +56,13 @@ class Outcomes(Applying):
         self.assertEqual(fingerprint(self.kernel), before)
         self.assertEqual((self.top / "scratch/mm/swapfile.c").read_text(),
                          git(self.kernel, "show", "master:mm/swapfile.c"))
+
+    def test_configuration_of_the_user_does_not_matter(self) -> None:
+        os.environ["HOME"] = str(self.top)
+        os.environ.pop("GIT_CONFIG_GLOBAL", None)
+        write(self.top / ".gitconfig", "[apply]\n\tignoreWhitespace = change\n")
+        patch = self.hunk("", " int  line_2 = 2;", "+int more;", " int line_3 = 3;", " int line_4 = 4;", start=2)
+        self.assertEqual(self.failure(patch).reason, "only white space differs")
 
     def test_scratch_in_another_repository(self) -> None:
         git(self.top, "init", "-q")

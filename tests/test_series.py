@@ -512,6 +512,13 @@ class Ranges(Reading):
         shutil.copy(template() / ".git/config", self.kernel / ".git/config")
         self.assert_both(found)
 
+    def test_configuration_in_the_home_directory_does_not_matter(self) -> None:
+        os.environ["HOME"] = str(self.top)
+        os.environ.pop("GIT_CONFIG_GLOBAL", None)
+        write(self.top / ".gitconfig", "[diff]\n\tcontext = 1\n")
+        diff = series.read_range(self.kernel, "master~2..master", self.work).patches[0].diff
+        self.assertIn("@@ -8,7 +8,8 @@", diff)
+
     def test_wrong_ranges(self) -> None:
         for spec, reason in (("nowhere..master", "it has no commit nowhere"),
                              ("master..master", "it has no commits"),

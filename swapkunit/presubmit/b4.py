@@ -25,12 +25,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Callable, Iterator
 
-from ..base import deps
+from ..base import deps, git
 from ..base.errors import SwapKunitError, UnusableInput, explained
 from ..base.kernel import read_version
 from ..run.session import Request
 from ..series import mails
-from ..series.series import NEEDED, Patch, read_mail, reading_git
+from ..series.series import NEEDED, Patch, read_mail
 from . import check
 from .report import FAIL, PASS, SKIP, WARN, PresubmitReport, Step
 from .request import QUICK, CheckRequest
@@ -85,8 +85,8 @@ def tracked_range(repository: Path) -> str:
 
 def prepared_range(repository: Path) -> str:
     """The commits after the cover letter of b4 prep; "" if the branch has none."""
-    cover = reading_git(repository, "log", "-1", "--format=%H", "--fixed-strings", f"--grep={PREP_COVER}",
-                        recent(repository)).output.split()
+    cover = git.in_repository(repository, "log", "-1", "--format=%H", "--fixed-strings", f"--grep={PREP_COVER}",
+                              recent(repository)).output.split()
     return f"{cover[0]}..HEAD" if cover else ""
 
 
@@ -98,7 +98,7 @@ def recent(repository: Path) -> str:
 
 def commit_of(repository: Path, name: str) -> str:
     """The id of a named commit, or ""."""
-    done = reading_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    done = git.in_repository(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     return "" if done.status else done.output.strip()
 
 
@@ -106,7 +106,7 @@ def range_up_to(repository: Path, patch: Patch) -> str:
     """The range of the current branch that ends with this patch's commit; "" if it has no such commit."""
     whole = tracked_range(repository) or prepared_range(repository)
     for place in filter(None, (whole, recent(repository))):
-        listed = reading_git(repository, "log", "--no-merges", "--format=%H %s", place)
+        listed = git.in_repository(repository, "log", "--no-merges", "--format=%H %s", place)
         for line in listed.output.splitlines() if not listed.status else []:
             commit, _, subject = line.partition(" ")
             if same_title(subject, patch.subject) and same_change(repository, commit, patch):
@@ -121,7 +121,7 @@ def same_title(subject: str, title: str) -> bool:
 
 def same_change(repository: Path, commit: str, patch: Patch) -> bool:
     """Whether a commit adds and removes the same lines as a mail's patch."""
-    shown = reading_git(repository, "show", "--format=", "--no-ext-diff", "--no-textconv", "--no-color", commit)
+    shown = git.in_repository(repository, "show", "--format=", "--no-ext-diff", "--no-textconv", "--no-color", commit)
     return changes(shown.output) == changes(patch.diff)
 
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Mapping
 
-from ..base import toolchain
+from ..base import git, toolchain
 from ..base.kernel import Kernel
 from ..base.layout import REPO, write_whole
 
@@ -75,20 +75,13 @@ def identity_of_kernel(kernel: Kernel, commit: str = "") -> str:
     if commit or not kernel.given:
         return key(commit or kernel.version, kernel.origin)
     if (kernel.path / ".git").exists():
-        head = git(kernel.path, "rev-parse", "HEAD")
+        head = git.bytes_of(kernel.path, "rev-parse", "HEAD")
         if head:
-            others = git(kernel.path, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0")
-            return key(head, git(kernel.path, "diff", "--binary", "--no-ext-diff", "--no-textconv", "HEAD"),
+            others = git.bytes_of(kernel.path, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0")
+            return key(head, git.bytes_of(kernel.path, "diff", "--binary", "--no-ext-diff", "--no-textconv", "HEAD"),
                        [stat_of(os.path.join(os.fsencode(kernel.path), name)) for name in others if name])
     return key(sorted(stat_of(os.path.join(parent, name)) for parent, _, names in
                       os.walk(os.fsencode(kernel.path)) for name in names))
-
-
-def git(repository: Path, *words: str) -> bytes:
-    """The output of a git command that only reads; b"" if it fails."""
-    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    command = ["git", "-c", "core.fsmonitor=false", "-C", str(repository), *words]
-    return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
 
 
 def stat_of(path: bytes) -> tuple[bytes, int, int]:

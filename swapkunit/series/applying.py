@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base import commands
+from ..base import commands, git
 from ..base.kernel import Kernel
 from ..build.patches import DoesNotApply, apply
 from ..source import kernels as source
-from .mails import bare_git, printable
+from .mails import printable
 from .mismatch import IS_IN, compare, header_of, seems_in_already, strayed
 from .series import Patch
 
@@ -110,8 +110,7 @@ def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Ou
 
 def with_offsets(patch: Patch, scratch: Path) -> Applied:
     """An applied patch, and which of its hunks are not at the lines they name."""
-    output = commands.run(["git", "apply", "-R", "--check", "--verbose", patch.file.absolute()], cwd=scratch,
-                          env=bare_git(scratch)).output
+    output = git.in_scratch(scratch, "apply", "-R", "--check", "--verbose", patch.file.absolute()).output
     file, found = "", Applied(patch)
     for match in MOVED.finditer(output):
         file = match["file"] or file
@@ -177,7 +176,7 @@ def rehearse(patch: Patch, scratch: Path) -> Rehearsal:
         shutil.copytree(scratch, copy, symlinks=True)
 
         def git_apply(*options: str) -> commands.Finished:
-            return commands.run(["git", "apply", *options, patch.file.absolute()], cwd=copy, env=bare_git(copy))
+            return git.in_scratch(copy, "apply", *options, patch.file.absolute())
 
         reverse, loosely = (not git_apply(option, "--check").status for option in ("-R", "-C2"))
         output = git_apply("--reject", "--verbose", "--whitespace=nowarn").output

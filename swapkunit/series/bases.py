@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ..base import commands
+from ..base import commands, git
 from ..base.errors import SwapKunitError
 from ..base.kernel import Kernel, examine
 from ..base.layout import cache_dir, check_room, short_hash
 from ..source import kernels as source
-from .mails import bare_git
-from .series import reading_git, resolve
+from .series import resolve
 
 ROOM = 2200 << 20       # bytes of a kernel checked out
 
@@ -58,8 +57,8 @@ def checkout(repository: Path, commit: str) -> tuple[Path, IO[str]]:
     It is kept for later checks: git rewrites only the files that differ, so builds stay warm.
     The second value holds a lock; as long as it is open no other process changes the tree.
     """
-    found = reading_git(repository, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path",
-                        "shallow").output.splitlines()
+    found = git.in_repository(repository, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path",
+                              "shallow").output.splitlines()
     if len(found) != 2 or not Path(found[0]).is_dir():
         raise SwapKunitError(f"cannot check out {commit[:12]} of {repository}: it is not a git repository; give one, "
                              "or patches as files")
@@ -102,20 +101,18 @@ def update(tree: Path, objects: Path, shallow: Path, commit: str, repository: Pa
     own = tree / ".git"
     (own / "swap-kunit-complete").unlink(missing_ok=True)
     (own / "index.lock").unlink(missing_ok=True)
-    env = bare_git(tree.parent) | {"GIT_NO_LAZY_FETCH": "1"}
     if not (own / "HEAD").exists():
         shutil.rmtree(tree, ignore_errors=True)
         check_room(tree.parent, ROOM)
         tree.mkdir(parents=True)
-        commands.run(["git", "init", "-q", tree], env=env)
+        git.in_scratch(tree, "init", "-q")
     (own / "objects/info/alternates").write_text(f"{objects}\n")
     if shallow.exists():
         shutil.copyfile(shallow, own / "shallow")
-    done = commands.run(["git", "-C", tree, "-c", "core.hooksPath=/dev/null", "-c", "checkout.workers=0", "checkout",
-                         "-q", "--force", "--detach", commit], env=env,
-                        progress=lambda spent: f"checking out {commit[:12]}: {spent:.0f} s")
+    done = git.in_scratch(tree, "-c", "checkout.workers=0", "checkout", "-q", "--force", "--detach", commit,
+                          progress=lambda spent: f"checking out {commit[:12]}: {spent:.0f} s")
     if done.status:
-        partial = not reading_git(repository, "config", "--get-regexp", r"^remote\..*\.promisor$").status
+        partial = not git.in_repository(repository, "config", "--get-regexp", r"^remote\..*\.promisor$").status
         advice = f"run `git checkout {commit[:12]}` there once, which fetches what this partial clone lacks" \
             if partial else "fix that"
         raise SwapKunitError(f"cannot check out {commit[:12]} of {repository}: {commands.tail(done.output, 1)}; "

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..base import commands
+from ..base import git
 from ..base.layout import REPO
-from .mails import bare_git
 
 HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 HEADING = re.compile(r"(?:diff --git |index [0-9a-f]+\.\.|old mode|new mode|new file mode|deleted file mode|"
@@ -137,7 +136,7 @@ def touched(diff: str, scratch: Path) -> list[str]:
     """Every file that diff names, as git reads it. Raises DamagedDiff if git cannot."""
     patch = scratch / "vetted.diff"
     patch.write_bytes(diff.encode("utf-8", "surrogateescape"))
-    done = commands.run(["git", "apply", "--numstat", "-z", patch.name], cwd=scratch, env=bare_git(scratch))
+    done = git.in_scratch(scratch, "apply", "--numstat", "-z", patch.name)
     patch.unlink()
     if done.status:
         message = (done.output.strip().splitlines() or ["no message"])[0]

@@ -14,7 +14,6 @@ import email.utils
 import gzip
 import io
 import lzma
-import os
 import re
 import tempfile
 import zlib
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from . import archives
-from ..base import commands
+from ..base import commands, git
 from ..base.errors import SwapKunitError, UnusableInput
 
 LARGEST = 64 << 20      # bytes of one file, uncompressed
@@ -131,18 +130,11 @@ def mbox(data: bytes, source: str, top: Path) -> list[bytes]:
     """The mails of an mbox, by git mailsplit, which writes to top. Raises SwapKunitError."""
     whole = top / "mbox"
     whole.write_bytes(data)
-    done = commands.run(["git", "mailsplit", "-d6", f"-o{top}", "-b", "--", whole], cwd=top, env=bare_git(top))
+    done = git.in_scratch(top, "mailsplit", "-d6", f"-o{top}", "-b", "--", whole)
     if done.status:
         raise UnusableInput(f"cannot split the mails in {source}: {commands.tail(done.output, 1)}; "
                             "give an mbox, or one file for each mail")
     return [path.read_bytes() for path in sorted(top.iterdir()) if path.name.isdigit()]
-
-
-def bare_git(cwd: Path) -> dict[str, str]:
-    """The environment for a git that knows of no repository and of nobody's configuration."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return env | {"GIT_CEILING_DIRECTORIES": str(cwd.resolve().parent), "GIT_CONFIG_NOSYSTEM": "1",
-                  "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C.UTF-8"}
 
 
 # -- one mail ----------------------------------------------------------------
@@ -167,8 +159,8 @@ def decode(raw: bytes, path: Path, source: str, position: int) -> Mail:
 
 def mailinfo(path: Path, *words: str | Path) -> commands.Finished:
     """Run git mailinfo with the mail in path as its stdin."""
-    return commands.run(["sh", "-c", 'exec git mailinfo "$@" <"$0"', path, *words], cwd=path.parent,
-                        env=bare_git(path.parent))
+    return commands.run(["sh", "-c", 'exec "$@" <"$0"', path, *git.git(), "mailinfo", *words], cwd=path.parent,
+                        env=git.environment(path.parent))
 
 
 def text_of(path: Path) -> str:

@@ -7,7 +7,6 @@ git apply accept.
 """
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from . import choosing, diffs, mails
-from ..base import commands, deps
+from ..base import commands, deps, git
 from ..base.text import plural
 from .choosing import Candidate
 from ..base.errors import SwapKunitError, UnusableInput
@@ -153,17 +152,17 @@ def read_range(ksrc: Path, spec: str, work: Path) -> Series:
     """The commits of spec (base..tip, or base for base..HEAD) in the repository ksrc. Raises SwapKunitError."""
     deps.require(NEEDED)
     base, tip = resolve(ksrc, spec)
-    count = int(reading_git(ksrc, "rev-list", "--count", f"{base}..{tip}").output.strip() or 0)
+    count = int(git.in_repository(ksrc, "rev-list", "--count", f"{base}..{tip}").output.strip() or 0)
     if count > MOST:
         raise SwapKunitError(f"cannot check {spec} of {ksrc}: it has {count} commits, too many for a series; give a "
                              "base closer to the tip")
     target = work / "range"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    done = reading_git(ksrc, "-c", "format.useAutoBase=false", "format-patch", "-o", target,
-                       "--no-attach", "--no-thread", "--no-cover-letter", "--no-signature", "--no-ext-diff",
-                       "--no-textconv", "--no-color", "--numbered", "--no-notes", "--subject-prefix=PATCH",
-                       "--src-prefix=a/", "--dst-prefix=b/", "--no-relative", *without_empty(f"{base}..{tip}"))
+    done = git.in_repository(ksrc, "-c", "format.useAutoBase=false", "format-patch", "-o", target, "--no-attach",
+                             "--no-thread", "--no-cover-letter", "--no-signature", "--no-ext-diff", "--no-textconv",
+                             "--no-color", "--numbered", "--no-notes", "--subject-prefix=PATCH", "--src-prefix=a/",
+                             "--dst-prefix=b/", "--no-relative", *without_empty(f"{base}..{tip}"))
     if done.status:
         raise SwapKunitError(f"cannot read the commits {spec} of {ksrc}: {commands.tail(done.output, 1)}; "
                              "give another range")
@@ -176,7 +175,7 @@ def read_range(ksrc: Path, spec: str, work: Path) -> Series:
     for patch in series.patches:
         patch.commit, patch.source = commits.get(patch.number, ""), spec
     series.notes += empty_ones(ksrc, f"{base}..{tip}")
-    merges = reading_git(ksrc, "rev-list", "--count", "--merges", f"{base}..{tip}").output.strip()
+    merges = git.in_repository(ksrc, "rev-list", "--count", "--merges", f"{base}..{tip}").output.strip()
     if merges not in ("", "0"):
         series.notes.append(f"left out: {plural(int(merges), 'merge')}")
     return series
@@ -190,8 +189,8 @@ def without_empty(span: str) -> list[str]:
 def empty_ones(ksrc: Path, span: str) -> list[str]:
     """A note for each commit of span that was left out because it changes nothing."""
     log = ("log", "--no-merges", "--no-show-signature", "--no-color", "--no-notes", "--format=%H %s")
-    changing = set(reading_git(ksrc, *log, *without_empty(span)).output.splitlines())
-    every = reading_git(ksrc, *log, "--reverse", span, "--").output.splitlines()
+    changing = set(git.in_repository(ksrc, *log, *without_empty(span)).output.splitlines())
+    every = git.in_repository(ksrc, *log, "--reverse", span, "--").output.splitlines()
     return [f'left out: an empty commit, "{mails.printable(line.partition(" ")[2])}"'
             for line in every if line not in changing]
 
@@ -204,21 +203,13 @@ def resolve(ksrc: Path, spec: str) -> tuple[str, str]:
         raise SwapKunitError(f"{asked}: a range cannot begin with a dash; give base..tip")
     ends = []
     for name in (base or "HEAD", tip.removeprefix(".") or "HEAD"):
-        done = reading_git(ksrc, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        done = git.in_repository(ksrc, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if done.status:
             why = commands.tail(done.output, 1).strip().removeprefix("fatal: ") or f"it has no commit {name}"
             why = f"it belongs to another user; if you trust it, run: {why}" if "safe.directory" in why else why
             raise SwapKunitError(f"{asked}: {why}; give base..tip of that repository")
         ends.append(done.output.split()[-1])
-    done = reading_git(ksrc, "merge-base", *ends)
+    done = git.in_repository(ksrc, "merge-base", *ends)
     if done.status:
         raise SwapKunitError(f"{asked}: its ends have no common ancestor; give another base")
     return done.output.strip(), ends[1]
-
-
-def reading_git(repository: Path, *words: str | Path) -> commands.Finished:
-    """Run git in a user's repository without writing to it."""
-    env = {name: value for name, value in os.environ.items()
-           if not name.startswith("GIT_") or name in ("GIT_CONFIG_GLOBAL", "GIT_ALTERNATE_OBJECT_DIRECTORIES")}
-    env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat", "LC_ALL": "C.UTF-8"}
-    return commands.run(["git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-C", repository, *words], env=env)
