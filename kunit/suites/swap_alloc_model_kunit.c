@@ -617,7 +617,7 @@ static void both_alloc(struct both *b, unsigned int order)
 	} else if (expected && m->inuse == m->pages) {
 		/* The device is full, which wakes the worker. */
 		model_reclaim_full(m, true);
-		swap_area_run_reclaim(b->area);
+		swap_kunit_reclaim_full(b->area->si, true);
 	}
 }
 
@@ -710,7 +710,7 @@ static void both_free_swap(struct both *b, unsigned int slot)
 static void both_discard(struct both *b)
 {
 	model_discard(b->m);
-	swap_area_run_discards(b->area);
+	swap_kunit_run_discards(b->area->si);
 	both_note(b, 'D', 0, 0);
 }
 
@@ -878,7 +878,7 @@ static void kernel_and_model_agree(struct kunit *test)
 		if (b.agree)
 			both_compare_lists(&b);
 	}
-	swap_area_run_discards(b.area);
+	swap_kunit_run_discards(b.area->si);
 	swap_decisions_pause(false);
 	KUNIT_EXPECT_TRUE_MSG(test, b.m->refused || !b.agree,
 			      "the steps never filled the device: try another seed");

@@ -376,7 +376,7 @@ static void build_run(struct build *b, bool discard)
 				job_start(b, &b->jobs[b->started]);
 		build_step(b);
 		if (discard)
-			swap_area_run_discards(b->area);
+			swap_kunit_run_discards(b->area->si);
 		cond_resched();
 	}
 }
@@ -430,7 +430,7 @@ static void large_folios_find_slots(struct kunit *test)
 	build_report(b, bench->name, facts.pages);
 	for (i = 0; i < BUILD_JOBS; i++)
 		job_end(b, &b->jobs[i]);
-	swap_area_run_discards(b->area);
+	swap_kunit_run_discards(b->area->si);
 	swap_decisions_pause(false);
 }
 
