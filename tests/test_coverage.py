@@ -447,15 +447,15 @@ class VerbTest(Scratch):
         return done.returncode, done.stderr
 
     def test_covers_before_any_run(self) -> None:
-        status, said = self.call("covers", "--out", str(self.top), "mm/swapfile.c:5")
+        status, error = self.call("covers", "--out", str(self.top), "mm/swapfile.c:5")
         self.assertEqual(status, 2)
-        self.assertRegex(said, "no coverage run in .*; make one with: ./swap-kunit coverage --out ")
+        self.assertRegex(error, "no coverage run in .*; make one with: ./swap-kunit coverage --out ")
 
     def test_covers_of_a_kernel_never_fetched(self) -> None:
         with mock.patch.dict(os.environ, SWAP_KUNIT_CACHE=str(self.top)):
-            status, said = self.call("covers", "--kernel", "6.12", "mm/swapfile.c:5")
+            status, error = self.call("covers", "--kernel", "6.12", "mm/swapfile.c:5")
         self.assertEqual(status, 2)
-        self.assertRegex(said, "6.12 was never fetched.*: ./swap-kunit coverage --kernel 6.12")
+        self.assertRegex(error, "6.12 was never fetched.*: ./swap-kunit coverage --kernel 6.12")
 
     def test_missing_lcov_is_reported_by_deps(self) -> None:
         missing = SwapKunitError("this machine lacks lcov")

@@ -31,18 +31,18 @@ PRINTED = [
 
 
 def side(*policies: str) -> Side:
-    """A kernel that was found."""
+    """A located side."""
     kernel = Kernel(Path("/k"), "7.3.4", "a package", given=False)
     return Side(Wanted("kernel", "7.3", None, "7.3", list(policies)), kernel, Path("/out"))
 
 
 def results(*lines: str) -> Results:
-    """What one UML printed."""
+    """The results of one UML that printed lines."""
     return Results([Suite(bench.SUITE, [], [Case(bench.SUITE, "large_folios_find_slots", list(lines))])], [])
 
 
 class Printed(unittest.TestCase):
-    """From the console to numbers."""
+    """Parsing the console."""
 
     def test_columns(self) -> None:
         discard, plain = bench.columns(side(), results(*PRINTED))
@@ -62,7 +62,7 @@ class Printed(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    """What is shown and kept."""
+    """Tables on the terminal and in files."""
 
     def setUp(self) -> None:
         key = ("64 kB, tight", 4)
@@ -92,9 +92,9 @@ class Tables(unittest.TestCase):
 
 
 class Options(unittest.TestCase):
-    """What is refused."""
+    """Values that are refused."""
 
-    def test_numbers_that_the_kernel_would_pass_over(self) -> None:
+    def test_numbers_that_the_kernel_would_ignore(self) -> None:
         self.assertEqual(positive("4294967295"), 4294967295)
         for text in ("0", "-1", "x", "4294967296"):
             with self.assertRaisesRegex(argparse.ArgumentTypeError, "positive integer below 4294967296"):
@@ -102,7 +102,7 @@ class Options(unittest.TestCase):
 
 
 class Selected(unittest.TestCase):
-    """When it runs."""
+    """When the benchmark runs."""
 
     CASES = ["swap_alloc.a", f"{bench.SUITE}.large_folios_find_slots"]
 

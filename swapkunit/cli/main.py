@@ -95,7 +95,7 @@ def main(argv: list[str]) -> int:
         return FAILED
     except OSError as error:
         drop_output()
-        print(f"swap-kunit: cannot go on with `{shlex.join(argv)}`: {explained(error)}", file=sys.stderr)
+        print(f"swap-kunit: cannot finish `{shlex.join(argv)}`: {explained(error)}", file=sys.stderr)
         return WRONG_USE
 
 

@@ -71,10 +71,10 @@ def index(run: Run, name: str, tools: Tools, jobs: int) -> Index:
 
 def unit_index(run: Run, unit: str, tools: Tools, jobs: int) -> Index:
     """The index of one compiled file, from the run's directory; made there if it is missing or old."""
-    kept = run.places.index / f"{unit}.json"
+    file = run.places.index / f"{unit}.json"
     stamp = [FORM, run.places.json.stat().st_mtime_ns]
     try:
-        known = json.loads(kept.read_text())
+        known = json.loads(file.read_text())
         if known["stamp"] == stamp:
             return Index(known["cases"], known["hits"])
     except (OSError, ValueError, KeyError):
@@ -84,8 +84,8 @@ def unit_index(run: Run, unit: str, tools: Tools, jobs: int) -> Index:
         unpack(run.places.cases, raw, unit)
         found = make_index(counters.hits_by_case(raw, run.places.notes, unit, tools, jobs))
     commands.status_line("")
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text(json.dumps({"stamp": stamp, "cases": found.cases, "hits": found.hits},
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"stamp": stamp, "cases": found.cases, "hits": found.hits},
                                separators=(",", ":")))
     return found
 

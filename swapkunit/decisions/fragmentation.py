@@ -150,10 +150,10 @@ def table(measured: list[Column], head: str) -> str:
 
 def totals(measured: list[Column], workload: str) -> str:
     """How full the areas were; once if it is the same for all columns."""
-    said = {column.title: column.totals.get(workload, "") for column in measured}
-    if len(set(said.values())) == 1:
-        return next(iter(said.values()))
-    return "; ".join(f"{title}: {text}" for title, text in said.items())
+    used = {column.title: column.totals.get(workload, "") for column in measured}
+    if len(set(used.values())) == 1:
+        return next(iter(used.values()))
+    return "; ".join(f"{title}: {text}" for title, text in used.items())
 
 
 def as_csv(measured: list[Column]) -> str:

@@ -20,7 +20,7 @@ class Shown:
     case: str
     kind: str
     rules: tuple[str, str]
-    alike: str
+    before: str
     a: str
     b: str
 
@@ -60,8 +60,8 @@ def moved_lines(difference: Difference) -> list[str]:
             lines += [""] * bool(lines) + [suite]
             last = suite
         lines += [f"  {case}{listed(parameters)}: {printed.kind}", *rule_lines(printed.rules),
-                  f"    A  {printed.alike}{printed.a}", f"    B  {printed.alike}{printed.b}",
-                  " " * (7 + len(printed.alike)) + "^ first difference"]
+                  f"    A  {printed.before}{printed.a}", f"    B  {printed.before}{printed.b}",
+                  " " * (7 + len(printed.before)) + "^ first difference"]
     return lines
 
 

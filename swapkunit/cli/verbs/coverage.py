@@ -98,7 +98,7 @@ def check_floors(session: Session, total: Counts, lift: bool) -> int:
             floors.save(known)
         print("\n".join(f"raised     {text}" for text in rose) or "floors     none can be raised")
     elif not found:
-        print(f"floors     all kept ({relative(floors.FLOORS)})" if series in known else
+        print(f"floors     no file is below its floor ({relative(floors.FLOORS)})" if series in known else
               f"floors     {relative(floors.FLOORS)} has none for Linux {series}; --raise sets them")
     return FAILED if found else GOOD
 
