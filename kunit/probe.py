@@ -5,8 +5,9 @@
 SWAP_API_NAME is the shape of an interface: does this code compile in mm/? The
 questions are in probe_questions.h and are all compiled at once; an error belongs to
 the question in whose lines it is. Statics that no question can name are looked up
-in the source. SWAP_MECHANISM_NAME is a policy, see mechanisms.py; the same is written
-to swap_mechanisms.json beside the header. No version number decides either.
+in the source. SWAP_MECHANISM_NAME is a policy, and SWAP_MEANING_NAME what it is, see
+mechanisms.py; they also go to swap_mechanisms.json beside the header. No version number
+decides either.
 
 Kbuild runs this in every build. It does nothing unless a file that it read has changed.
 """
@@ -83,8 +84,7 @@ def header(shapes: dict[str, bool], found: dict[str, bool]) -> str:
         "/* Written by probe.py. */", "#ifndef _SWAP_API_H", "#define _SWAP_API_H", "",
         *(f"#define SWAP_API_{name} {int(there)}" for name, there in shapes.items()), "",
         *(f"#define SWAP_MECHANISM_{name} {int(there)}" for name, there in found.items()), "",
-        "#define SWAP_MECHANISMS(X) \\",
-        *(f'\tX({entry.name}, "{entry.meaning}") \\' for entry in mechanisms.MECHANISMS), "", "#endif", ""])
+        *(f'#define SWAP_MEANING_{entry.name} "{entry.meaning}"' for entry in mechanisms.MECHANISMS), "", "#endif", ""])
 
 
 def files_read(srctree: Path) -> list[str]:
