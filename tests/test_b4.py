@@ -2,6 +2,7 @@
 """b4-check, as b4 calls it."""
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import json
@@ -13,8 +14,7 @@ from unittest import mock
 
 from swapkunit.base.errors import SwapKunitError, UntestableKernel, UnusableInput
 from swapkunit.cli import main as cli
-from swapkunit.cli.verbs.b4_check import asked_of
-from swapkunit.presubmit import b4
+from swapkunit.cli.verbs.b4_check import b4_check
 from swapkunit.presubmit.report import FAIL, PASS, WARN, PatchReport, PresubmitReport, Step
 from swapkunit.presubmit.request import CheckRequest
 
@@ -46,8 +46,11 @@ class Check(Scratch):
         """The output of b4-check for mail, run at the top of the tree."""
         git(self.kernel, "checkout", "-q", branch)
         args = cli.make_parser().parse_args(["b4-check", "--ksrc", str(self.kernel), *words])
-        with mock.patch("swapkunit.presubmit.check.check", self.check):
-            return b4.answer(asked_of(args), io.BytesIO(mail.encode()))
+        stdin = io.TextIOWrapper(io.BytesIO(mail.encode()))
+        with mock.patch("swapkunit.presubmit.check.check", self.check), mock.patch("sys.stdin", stdin), \
+                contextlib.redirect_stdout(io.StringIO()) as printed:
+            self.assertEqual(b4_check(args), 0)
+        return printed.getvalue()
 
     def sha(self, name: str) -> str:
         """The id of a commit."""
