@@ -118,6 +118,7 @@ class Statuses(CommandLine):
                 (["--ksrc", self.kernel, "--out", self.kernel / "Makefile/x"], "Not a directory"),
                 (["--jobs", "none"], "must be a positive integer below 4294967296, not 'none'"),
                 (["--timeout", "0"], "must be a positive number of seconds, not '0'"),
+                (["--make", "run"], "unrecognized arguments: --make run"),
                 (["--no-such-option"], "unrecognized arguments: --no-such-option")):
             with self.subTest(words):
                 out = [] if "--out" in words else ["--out", self.out]

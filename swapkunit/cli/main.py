@@ -79,7 +79,7 @@ def main(argv: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        if argv[:1] == [MAKE]:
+        if argv[:1] == [MAKE] and argv[1:2] and argv[1] in VERBS:
             argv = make.command_line(argv[1:], os.environ, VERBS)
         return run_verb(argv)
     except SwapKunitError as error:

@@ -194,7 +194,7 @@ def compare_scenario(found: Difference, name: str, broken: set[str]) -> None:
             found.lists_only.append(name)
         return
     first = first_difference(a.decisions, b.decisions)
-    kinds = kinds_of(a.decisions, b.decisions)
+    kinds = [kind for kind in KINDS if of_kind(a.decisions, kind) != of_kind(b.decisions, kind)]
     found.moved.append(Moved(name, a, b, first, kind_at(a.decisions, b.decisions, first, kinds), kinds))
 
 
@@ -240,11 +240,6 @@ def of_kind(decisions: list[Decision], kind: str) -> list[object]:
     if kind == IO:
         return [one for one in decisions if one.kind == kind or one.failed]
     return [one for one in decisions if one.kind == kind]
-
-
-def kinds_of(a: list[Decision], b: list[Decision]) -> list[str]:
-    """The kinds that differ between a and b, each compared on its own."""
-    return [kind for kind in KINDS if of_kind(a, kind) != of_kind(b, kind)]
 
 
 def kind_at(a: list[Decision], b: list[Decision], first: int, kinds: list[str]) -> str:

@@ -117,11 +117,6 @@ def size(order: int) -> str:
     return f"{kilobytes} kB" if kilobytes < 1024 else f"{kilobytes >> 10} MB"
 
 
-def rate(counts: tuple[int, int]) -> float:
-    """The share of attempts that fell back; 0 without attempts."""
-    return counts[1] / sum(counts) if sum(counts) else 0.0
-
-
 def factor(before: tuple[int, int], after: tuple[int, int]) -> str:
     """fallbacks before / after, such as "2.5"; "7:0" if none is left, "-" if there were none."""
     if not after[1]:
@@ -141,7 +136,7 @@ def table(measured: list[Column], head: str) -> str:
         lines += ["", f"{workload}: {totals(measured, workload)}"]
         for key in (key for key in last.counts if key[0] == workload):
             counts = [column.counts.get(key, (0, 0)) for column in measured]
-            cells = "".join(f"  {done:>8} {fallen:>8} {rate((done, fallen)):>6.1%}" for done, fallen in counts)
+            cells = "".join(f"  {done:>8} {failed:>8} {failed / max(done + failed, 1):>6.1%}" for done, failed in counts)
             factors = "".join(f"  {factor(pair, last.counts[key]):>{width}}" for pair, width in zip(counts, wide))
             known = f"  {factor(*PUBLISHED[key]):>9}" if key in PUBLISHED else ""
             lines.append(f"{size(key[1]):>8}{cells}{factors}{known}".rstrip())
