@@ -135,6 +135,8 @@ class KnownBugs(Scratch):
         write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\ncase = "a.b"\nexpect = "e"\n')
         self.assertEqual(known_bugs.load(self.top, "7.3"), [KnownBug("t", "a.b", "e")])
         self.assertEqual(known_bugs.load(self.top, "6.12"), [])
+        write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\ncase = ["a.b[x]", "a.b[y]"]\nexpect = "e"\n')
+        self.assertEqual(known_bugs.load(self.top, "7.3"), [KnownBug("t", "a.b[x]", "e"), KnownBug("t", "a.b[y]", "e")])
         write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\n')
         with self.assertRaisesRegex(SwapKunitError, "needs title, case and expect"):
             known_bugs.load(self.top, "7.3")

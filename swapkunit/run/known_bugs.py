@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Bugs of released kernels that the suites find, and that are not news any more.
+"""Known bugs of released kernels, which the suites find.
 
 configs/known_bugs/SERIES.toml holds a list of
 
     [[bug]]
     title = "what is wrong, in one line"
-    case = "suite.case" or "suite.case[parameter]" or "suite.case[*]"
+    case = "suite.case" or "suite.case[parameter]" or "suite.case[*]", or a list of these
     expect = "text that its failure must show", or "crashed", or "hung"
     also = ["text it may show besides"], such as what a debugging kernel reports
 
-A listed case that fails with that text is reported as a known bug and counts in
-no total; with another text it fails; when it passes, "fixed here" is said.
+A listed case that fails with that text is reported as a known bug and excluded
+from the totals. With another text it fails; if it passes, it is reported as fixed.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAULT = re.compile(rf"EXPECTATION FAILED|ASSERTION FAILED|{REPORT}")
 
 @dataclass(frozen=True)
 class KnownBug:
-    """One entry. case may end in [*] for all parameters."""
+    """One case of an entry. It may end in [*] for all parameters."""
 
     title: str
     case: str
@@ -36,7 +36,7 @@ class KnownBug:
     also: tuple[str, ...] = ()
 
     def covers(self, test: TestResult) -> bool:
-        """Whether test is the case this entry speaks of."""
+        """Whether test is the case of this entry."""
         if self.case.endswith("[*]"):
             return test.name.startswith(self.case[:-2])
         return test.name == self.case
@@ -63,13 +63,14 @@ def split_faults(text: list[str]) -> list[str]:
 
 
 def load(directory: Path, series: str) -> list[KnownBug]:
-    """The known bugs of a series; none when there is no file. Raises SwapKunitError."""
+    """The known bugs of a series, one per case; none if there is no file. Raises SwapKunitError."""
     path = directory / f"{series}.toml"
     try:
         with open(path, "rb") as file:
             entries = tomllib.load(file).get("bug", [])
-        return [KnownBug(entry["title"], entry["case"], entry["expect"], tuple(entry.get("also", [])))
-                for entry in entries]
+        return [KnownBug(entry["title"], case, entry["expect"], tuple(entry.get("also", [])))
+                for entry in entries
+                for case in ([entry["case"]] if isinstance(entry["case"], str) else entry["case"])]
     except FileNotFoundError:
         return []
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
