@@ -49,7 +49,8 @@ class Printed(unittest.TestCase):
         self.assertEqual((plain.title, discard.title), ("7.3.4", "7.3.4, discard"))
         self.assertEqual(plain.counts, {("64 kB, tight", 0): (900, 0), ("64 kB, tight", 4): (150, 50)})
         self.assertEqual(discard.counts, {("64 kB, tight", 4): (190, 10)})
-        self.assertEqual(plain.totals["64 kB, tight"], "12 compilers, at most 97.5% of the slots in use, none left 3 times")
+        self.assertEqual(plain.totals["64 kB, tight"],
+                         "12 compilers, at most 97.5% of the slots in use, none left 3 times")
 
     def test_policies_are_in_the_name(self) -> None:
         self.assertEqual(bench.columns(side("free-first"), results(*PRINTED))[0].name, "7.3.4+free-first")

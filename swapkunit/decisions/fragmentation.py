@@ -136,7 +136,7 @@ def table(measured: list[Column], head: str) -> str:
         lines += ["", f"{workload}: {totals(measured, workload)}"]
         for key in (key for key in last.counts if key[0] == workload):
             counts = [column.counts.get(key, (0, 0)) for column in measured]
-            cells = "".join(f"  {done:>8} {failed:>8} {failed / max(done + failed, 1):>6.1%}" for done, failed in counts)
+            cells = "".join(f"  {done:>8} {fell:>8} {fell / max(done + fell, 1):>6.1%}" for done, fell in counts)
             factors = "".join(f"  {factor(pair, last.counts[key]):>{width}}" for pair, width in zip(counts, wide))
             known = f"  {factor(*PUBLISHED[key]):>9}" if key in PUBLISHED else ""
             lines.append(f"{size(key[1]):>8}{cells}{factors}{known}".rstrip())
