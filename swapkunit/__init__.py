@@ -3,7 +3,7 @@
 
 A package imports only those listed above it:
 
-base        errors, signals, paths, running programs, kernel trees, what this machine lacks
+base        errors, signals, paths, running programs and git, kernel trees, missing packages, junit
 source      a kernel tree: the one given, or Debian's linux-source package
 build       the overlay, patches, Kconfig fragments, kunit.py config and build, warm builds by make
 sandbox     bubblewrap around every program that a stranger's patch could steer

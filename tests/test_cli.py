@@ -98,7 +98,7 @@ class Statuses(CommandLine):
             with mock.patch("os.access", lambda path, _mode, name=name: not str(path).endswith(name)), \
                     self.assertRaisesRegex(SwapKunitError, said):
                 examine(self.kernel)
-        with mock.patch("os.access", return_value=False), self.assertRaisesRegex(SwapKunitError, "may not look there"):
+        with mock.patch("os.access", return_value=False), self.assertRaisesRegex(SwapKunitError, "may not access it"):
             examine(self.top / "nowhere")
 
     def test_wrong_use(self) -> None:
@@ -107,10 +107,10 @@ class Statuses(CommandLine):
         for words, text in (
                 (["--ksrc", self.top / "nowhere"], "there is no such directory"),
                 (["--ksrc", self.top], "it is not a kernel tree"),
-                (["--ksrc", old], "it is Linux 5.4.1, and UML with KUnit is usable here from 5.10"),
+                (["--ksrc", old], "it is Linux 5.4.1, but KUnit on UML needs 5.10 or newer"),
                 (["--ksrc", headers], "lacks mm/swapfile.c"),
                 (["--ksrc", self.kernel, "--kernel", "7.3"], "exclude each other"),
-                (["--kernel", "newest"], "no kernel 'newest'"),
+                (["--kernel", "newest"], "'newest' is not a kernel version"),
                 (["--kernel", "4.19"], "cannot test Linux 4.19"),
                 (["--ksrc", self.kernel, "--config", "nothing"], "no Kconfig fragment 'nothing'"),
                 (["--ksrc", self.kernel, "--filter", "swap_x"], "no case matches the filter swap_x"),
@@ -397,7 +397,7 @@ class Locking(CommandLine):
             status, output = self.run_it()
             self.assertEqual(status, 2)
             self.assertIn(f"process {holder.pid}", output)
-            self.assertIn("at work in it; wait for it, or give another one with --out", output)
+            self.assertIn("in use by process", output)
             self.assertEqual(self.program("clean", "--out", self.out).status, 2)
             self.assertTrue(self.out.exists())
         finally:

@@ -77,7 +77,7 @@ class CommandLine(unittest.TestCase):
     def test_without_bubblewrap_nothing_is_run(self) -> None:
         with mock.patch.dict(os.environ, {"PATH": "/nonexistent"}), self.assertRaises(SwapKunitError) as raised:
             sandbox.make([], [], 1)
-        self.assertIn("lacks bubblewrap", str(raised.exception))
+        self.assertIn("missing packages: bubblewrap", str(raised.exception))
         self.assertIn("--no-sandbox", str(raised.exception))
 
     def test_a_farm_of_links_is_seen_with_what_it_leads_to(self) -> None:

@@ -38,7 +38,7 @@ class Compiler(unittest.TestCase):
 
     def test_one_that_is_not_there(self) -> None:
         toolchain.check(["CC=ccache gcc"])
-        with self.assertRaisesRegex(SwapKunitError, "with nosuchcc: there is no program nosuchcc here; install it"):
+        with self.assertRaisesRegex(SwapKunitError, "with nosuchcc: nosuchcc is not installed; install it"):
             toolchain.check(["CC=nosuchcc"])
 
     def test_environment(self) -> None:
@@ -73,7 +73,7 @@ class Steps(Scratch):
         for option in ("LLVM=-19", "CC=clang"):
             done = self.program("coverage", "--make-option", option)
             self.assertEqual(done.status, 2)
-            self.assertIn("it needs gcc (CONFIG_SWAP_KUNIT_COVERAGE depends on CC_IS_GCC", done.output)
+            self.assertIn("the counters are those of gcc's libgcov (CONFIG_SWAP_KUNIT_COVERAGE depends on CC_IS_GCC", done.output)
 
 
 if __name__ == "__main__":

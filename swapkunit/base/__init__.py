@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What every other package stands on."""
+"""Used by every other package: errors, paths, programs, text."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Running other programs: shown to the user, killed whole when we stop."""
+"""Run other programs, and kill them with all their children when we stop."""
 from __future__ import annotations
 
 import errno
@@ -14,15 +14,15 @@ import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Callable, Iterator, Mapping, Protocol, Sequence
+from typing import IO, Callable, Iterator, Mapping, Protocol, Sequence
 
 from . import interrupts
 from .layout import LITTLE, disk_free
 
 CCACHE = "/usr/lib/ccache"
 NICE = 19
-LOOKS = 200     # at what was killed
-MOST_OUTPUT = 64 << 20      # bytes kept of what a program prints
+LOOKS = 200     # times to check whether killed processes are gone
+MOST_OUTPUT = 64 << 20      # bytes kept of a program's output
 # What the kernel's make, compilers, ccache, distcc and Python scripts get of the user's environment. Settings that change
 # the kernel (KCFLAGS, CC, ARCH, ...) are not among them: an old build would be taken for one with the new setting.
 # --make-option passes them, and is remembered with the build.
@@ -32,7 +32,7 @@ PASSED = re.compile(r"PATH|HOME|USER|LOGNAME|TMPDIR|TERM|LD_LIBRARY_PATH|XDG_(CA
 
 @dataclass
 class Finished:
-    """A program that ended: its exit status and everything it printed (both streams)."""
+    """A program that ended: its exit status and its output (stdout and stderr)."""
 
     status: int
     output: str
@@ -40,35 +40,35 @@ class Finished:
 
 # -- in a sandbox ------------------------------------------------------------
 
-Watch = Callable[[], str]       # why what it watches must be ended, or ""
+Watch = Callable[[], str]       # why the watched program must be killed, or ""
 
 
 class Confinement(Protocol):
-    """What is put around every program that is started, see sandbox.py."""
+    """Wraps every program that is started; see sandbox.py."""
 
     def wrap(self, command: list[str], cwd: Path | None, env: Mapping[str, str] | None,
              scratch: Path | None, room: int) -> tuple[list[str], dict[str, str]]:
-        """The command and environment to start in place of these.
+        """The command and environment to start instead of these.
 
-        scratch: a directory that the program alone needs, with room bytes in it.
+        scratch: a directory for this program only, of room bytes.
         """
 
     def watch(self, pid: int) -> Watch:
-        """Keep an eye on the program started as pid, and on all it starts."""
+        """A watch on the program started as pid, and its children."""
 
     def tidy(self) -> None:
-        """A program has ended: take away what it left to trap those who look at its files."""
+        """A program has ended: remove what could trap readers of its files."""
 
 
 class _State:
     confinement: Confinement | None = None
     gives_way = False
-    guard: int | None = None        # the pipe to it
+    guard: int | None = None        # the pipe to the guard process
 
 
 @contextmanager
 def confined(confinement: Confinement | None) -> Iterator[None]:
-    """Start every program inside the block in confinement; as usual with None."""
+    """Start programs inside the block in confinement; without one if None."""
     before, _State.confinement = _State.confinement, confinement
     try:
         yield
@@ -78,27 +78,27 @@ def confined(confinement: Confinement | None) -> Iterator[None]:
 
 def wrapped(command: Sequence[str | Path], cwd: Path | None, env: Mapping[str, str] | None,
             scratch: Path | None = None, room: int = 0) -> tuple[list[str], Mapping[str, str] | None]:
-    """What to start for command: itself, or the sandbox around it."""
+    """The command to start: command itself, or the sandbox around it."""
     words = [str(word) for word in command]
     if _State.confinement is None:
         return words, env
     return _State.confinement.wrap(words, cwd, env, scratch, room)
 
 
-def watch(process: subprocess.Popen) -> Watch | None:
-    """What watches process for the confinement; None without one."""
+def watch(process: subprocess.Popen[bytes]) -> Watch | None:
+    """The confinement's watch on process; None without confinement."""
     return _State.confinement.watch(process.pid) if _State.confinement else None
 
 
 def tidy() -> None:
-    """To be called when a program that was started has ended."""
+    """Call this when a started program has ended."""
     if _State.confinement:
         _State.confinement.tidy()
 
 
 @contextmanager
 def giving_way() -> Iterator[None]:
-    """Let everything else on the machine go before what is run inside the block."""
+    """Run programs inside the block at the lowest priority."""
     _State.gives_way = True
     try:
         yield
@@ -107,15 +107,15 @@ def giving_way() -> Iterator[None]:
 
 
 def give_way(pid: int) -> None:
-    """Where sessions are scheduled as groups, a niceness counts within its session alone: pid's is told too."""
+    """Lower the priority of pid and, where the scheduler groups by session (autogroup), of its session."""
     os.setpriority(os.PRIO_PROCESS, pid, NICE)
     with suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
         file.write(str(NICE))
 
 
-# -- ended with us -----------------------------------------------------------
+# -- killed with us ----------------------------------------------------------
 
-# Notes "+pid" and "-pid"; when nothing more can come, we are gone, and what is left goes too.
+# Reads "+pid" and "-pid"; at end of file we are gone, and the processes left are killed.
 GUARD = """
 import os, sys
 held = set()
@@ -130,16 +130,17 @@ for pid in held:
 
 
 def guard(sign: str, pid: int) -> None:
-    """Have what we started as pid ended, with all its session, should we be killed ("+"); "-": it has ended.
+    """"+": have the session that we started as pid killed if we are killed; "-": it has ended.
 
-    A make that goes on would build in a directory that the next start takes for its own. bwrap sees to its own.
+    A make left running would write to a directory that the next run uses. bwrap kills its own children.
     """
     if _State.confinement is not None:
         return
     if _State.guard is None:
         reading, _State.guard = os.pipe()
+        no_variables: dict[str, str] = {}
         null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
-        os.posix_spawn(sys.executable, [sys.executable, "-I", "-S", "-c", GUARD], {}, setsid=True,
+        os.posix_spawn(sys.executable, [sys.executable, "-I", "-S", "-c", GUARD], no_variables, setsid=True,
                        file_actions=[(os.POSIX_SPAWN_DUP2, reading, 0), *null])
         os.close(reading)
     with suppress(BrokenPipeError):
@@ -154,20 +155,20 @@ def kernel_environment() -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if PASSED.fullmatch(name)}
     if os.path.isdir(CCACHE):
         env["PATH"] = f"{CCACHE}:{env.get('PATH', '/usr/bin:/bin')}"
-    # kbuild's Python scripts are links: without this, __pycache__ appears in the user's tree.
+    # The overlay's Python scripts are links: __pycache__ would appear in the user's tree.
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     env["LC_ALL"] = "C"
     return env
 
 
 def show(command: Sequence[str | Path], cwd: Path | None = None) -> None:
-    """Print the command about to be run, ready to be pasted into a shell."""
+    """Print a command that is about to run, ready to paste into a shell."""
     line = shlex.join(str(word) for word in command)
     print(f"$ cd {shlex.quote(str(cwd))} && {line}" if cwd else f"$ {line}", flush=True)
 
 
-def kill_group(process: subprocess.Popen) -> None:
-    """Kill process and all it started, and see them go; it leads a session of its own."""
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill process and all it started, and wait until they are gone; it leads a session of its own."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -178,7 +179,7 @@ def kill_group(process: subprocess.Popen) -> None:
 
 
 def at_work(group: int) -> bool:
-    """Whether a process group has one that has not ended; who should wait for it may not have done so."""
+    """Whether a process of a group is still running; zombies do not count."""
     try:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
@@ -194,11 +195,11 @@ def at_work(group: int) -> bool:
 def run(command: Sequence[str | Path], *, cwd: Path | None = None,
         env: Mapping[str, str] | None = None, echo: bool = False,
         progress: Callable[[float], str] | None = None) -> Finished:
-    """Run command to its end and collect what it prints.
+    """Run command to its end and collect its output.
 
-    echo also passes the output on as it comes. progress(seconds) gives the text of
-    a status line, drawn twice a second on a terminal. Whatever stops us (^C) kills
-    the command with all its children.
+    echo: show the output instead of collecting it. progress(seconds) returns the text of
+    a status line, drawn twice a second on a terminal. If we are stopped (^C), the command
+    and all its children are killed.
     """
     words, env = wrapped(command, cwd, env)
     with tempfile.TemporaryFile() as sink:
@@ -222,24 +223,24 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
                 if process:
                     guard("-", process.pid)
                 tidy()
-        if process.returncode == -signal.SIGINT:    # it came before the child had left our session
+        if process.returncode == -signal.SIGINT:    # ^C came before the child had left our session
             raise KeyboardInterrupt
-        if process.returncode > 0 and disk_free(tempfile.gettempdir()) < LITTLE:    # it had nowhere to say why
+        if process.returncode > 0 and disk_free(tempfile.gettempdir()) < LITTLE:    # there was no room for its message
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), tempfile.gettempdir())
         output = last_of(sink)
-        return Finished(process.returncode or 1, f"{output}\nended: {ended_by}\n") if ended_by \
+        return Finished(process.returncode or 1, f"{output}\nkilled: {ended_by}\n") if ended_by \
             else Finished(process.returncode, output)
 
 
-def last_of(sink: BinaryIO) -> str:
-    """What a program printed, or the end of it: one that goes on and on is not worth our memory."""
+def last_of(sink: IO[bytes]) -> str:
+    """A program's output; only the last MOST_OUTPUT bytes if there is more."""
     sink.seek(max(sink.seek(0, os.SEEK_END) - MOST_OUTPUT, 0))
     return sink.read().decode(errors="replace")
 
 
-def _wait(process: subprocess.Popen, progress: Callable[[float], str] | None,
+def _wait(process: subprocess.Popen[bytes], progress: Callable[[float], str] | None,
           watched: Watch | None) -> str:
-    """Wait for process to end, or end it; why that was done, or ""."""
+    """Wait for process to end; returns why it was killed, or ""."""
     started = time.monotonic()
     ended_by = ""
     while progress or watched:
@@ -262,7 +263,7 @@ def _wait(process: subprocess.Popen, progress: Callable[[float], str] | None,
 
 
 def status_line(text: str) -> None:
-    """Draw text over the terminal's last line; nothing when stdout is no terminal."""
+    """Draw text over the terminal's last line; does nothing if stdout is not a terminal."""
     if sys.stdout.isatty():
         sys.stdout.write(f"\r\033[K{text[:110]}")
         sys.stdout.flush()

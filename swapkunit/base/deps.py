@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What this machine lacks, as Debian packages, and installing it."""
+"""Find missing programs, and install their Debian packages."""
 from __future__ import annotations
 
 import os
@@ -11,7 +11,7 @@ import sys
 from . import commands
 from .errors import SwapKunitError
 
-# What to look for -> the package that has it. A path is looked for as it is.
+# Program or absolute path -> the package that has it.
 BUILD = {
     "gcc": "gcc", "ld": "binutils", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc",
     "perl": "perl", "cmp": "diffutils", "find": "findutils", "xz": "xz-utils",
@@ -27,12 +27,12 @@ PAGES = {"/usr/lib/python3/dist-packages/jinja2/__init__.py": "python3-jinja2"}
 
 
 def missing(wanted: dict[str, str]) -> list[str]:
-    """The packages of wanted that this machine lacks, each once."""
+    """The packages of wanted that are not installed, each once."""
     return list(dict.fromkeys(package for what, package in wanted.items() if not present(what)))
 
 
 def present(what: str) -> bool:
-    """Whether a program, or a path (which may end in .*), is there."""
+    """Whether a program, or a path (which may end in .*), exists."""
     if not what.startswith("/"):
         return shutil.which(what) is not None
     if what.endswith(".*"):
@@ -41,10 +41,10 @@ def present(what: str) -> bool:
 
 
 def require(wanted: dict[str, str]) -> None:
-    """Make sure all of wanted is there: install it, ask first, or say how.
+    """Install what is missing of wanted.
 
-    Root without a terminal: installs. On a terminal: asks. Else, or when the answer
-    is no, raises SwapKunitError with the exact command.
+    Asks first on a terminal. Otherwise root installs; other users, and those who answer no,
+    get a SwapKunitError with the exact command.
     """
     packages = missing(wanted)
     if not packages:
@@ -53,20 +53,20 @@ def require(wanted: dict[str, str]) -> None:
     if os.geteuid() != 0:
         install.insert(0, "sudo")
     shown = shlex.join(install)
-    trouble = f"cannot go on: this machine lacks {', '.join(packages)}"
+    trouble = f"missing packages: {', '.join(packages)}"
     if shutil.which("apt-get") is None:
-        raise SwapKunitError(f"{trouble}, and has no apt-get; install what your distribution calls "
-                             "these packages")
+        raise SwapKunitError(f"{trouble}; there is no apt-get here: install your distribution's "
+                             "packages of these programs")
     if sys.stdin.isatty() and sys.stdout.isatty():
-        if input(f"{', '.join(packages)} must be installed: {shown}  [Y/n] ").strip().lower() in ("n", "no"):
-            raise SwapKunitError(f"{trouble}; install it with: {shown}")
+        if input(f"Missing packages: {', '.join(packages)}. Run {shown}?  [Y/n] ").strip().lower() in ("n", "no"):
+            raise SwapKunitError(f"{trouble}; install them with: {shown}")
     elif os.geteuid() != 0:
-        raise SwapKunitError(f"{trouble}, and only root may install it; run: {shown}")
+        raise SwapKunitError(f"{trouble}; only root can install them, run: {shown}")
     apt_install(install, wanted)
 
 
 def apt_install(install: list[str], wanted: dict[str, str]) -> None:
-    """Run install, after an `apt-get update` when it fails at first. Raises SwapKunitError."""
+    """Run install; if it fails, run `apt-get update` and try again. Raises SwapKunitError."""
     packages = missing(wanted)
     update = install[:install.index("apt-get") + 1] + ["update"]
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -78,7 +78,7 @@ def apt_install(install: list[str], wanted: dict[str, str]) -> None:
             lost = [what for what in wanted if not present(what)]
             if not lost:
                 return
-            raise SwapKunitError(f"cannot go on: {', '.join(packages)} is installed, and still there is no "
-                                 f"{', '.join(lost)}; see to PATH")
-    raise SwapKunitError(f"cannot install {', '.join(packages)}: apt-get failed as shown above; put "
-                         f"that right and run: {shlex.join(install)}")
+            raise SwapKunitError(f"installed {', '.join(packages)}, but {', '.join(lost)} is still "
+                                 "not found; check PATH")
+    raise SwapKunitError(f"cannot install {', '.join(packages)}: apt-get failed as shown above; fix that "
+                         f"and run: {shlex.join(install)}")

@@ -7,12 +7,12 @@ import errno
 GOOD = 0
 FAILED = 1      # a test failed, crashed or hung, or a check found something
 WRONG_USE = 2   # wrong use, or a prerequisite is missing
-UNTESTABLE = 125  # the kernel does not build, or does not reach the first case
-STOPPED = 130   # by ^C or a signal: `git bisect run` stops, too, instead of calling a commit bad
+UNTESTABLE = 125  # the kernel does not build, or does not reach its first case
+STOPPED = 130   # by ^C or a signal; `git bisect run` then stops instead of calling a commit bad
 
 
 class SwapKunitError(Exception):
-    """One line for the user: what was asked, what stood in the way, what to do.
+    """One line for the user: what was asked, what prevented it, what to do.
 
     code is the program's exit status.
     """
@@ -21,25 +21,25 @@ class SwapKunitError(Exception):
 
 
 class UnusableInput(SwapKunitError):
-    """What is to be checked is at fault itself: there is no patch in it, it is damaged, or it is refused."""
+    """The input itself is bad: it has no patch, is damaged, or is refused."""
 
 
 class UntestableKernel(SwapKunitError):
-    """The kernel under test does not build or boot: `git bisect run` skips it."""
+    """The kernel under test does not build or boot; `git bisect run` skips it."""
 
     code = UNTESTABLE
 
 
 class Interrupted(SwapKunitError):
-    """Somebody pressed ^C, or sent SIGTERM or SIGHUP."""
+    """Stopped by ^C, SIGTERM or SIGHUP."""
 
     code = STOPPED
 
 
 def explained(error: OSError) -> str:
-    """An OSError that nobody expected: what stood in the way, and what to do."""
+    """The message for an unexpected OSError, with advice."""
     if error.errno == errno.ENOSPC:
         advice = "make room on that disk, or use another one with --out (make: O=)"
     else:
-        advice = "see to that file, and run it again"
+        advice = "fix that and run it again"
     return f"{error.strerror or error} ({error.filename or 'no file'}); {advice}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""^C, SIGTERM and SIGHUP: one KeyboardInterrupt, never where a child would be lost by it."""
+"""^C, SIGTERM and SIGHUP: one KeyboardInterrupt, never where it would lose track of a child."""
 from __future__ import annotations
 
 import signal
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Iterator
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-ONE_WISH = 3.0      # seconds in which signals after the first mean nothing new
+REPEATED = 3.0      # seconds in which further signals are ignored
 
 
 class _State:
@@ -19,14 +19,14 @@ class _State:
 
 
 def catch() -> None:
-    """From now on the signals raise KeyboardInterrupt; one that is ignored (nohup) stays so."""
+    """From now on the signals raise KeyboardInterrupt; ignored signals (nohup) stay ignored."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _arrived)
 
 
 def ignore() -> None:
-    """From now on the signals do nothing: what is left takes no time."""
+    """From now on the signals do nothing: the rest takes no time."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
@@ -39,9 +39,9 @@ def _arrived(_number: int, _frame: object) -> None:
 
 
 def _interrupt() -> None:
-    """Raise, unless this is the second press of somebody impatient: cleaning up is under way."""
+    """Raise KeyboardInterrupt, unless the last one is so recent that we are still cleaning up."""
     now = time.monotonic()
-    if now - _State.last < ONE_WISH:
+    if now - _State.last < REPEATED:
         return
     _State.last = now
     raise KeyboardInterrupt
@@ -49,7 +49,7 @@ def _interrupt() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Put off an interrupt to the end of the block: starting a child and noting it, or ending it."""
+    """Delay an interrupt to the end of the block, which starts and records a child, or ends one."""
     _State.depth += 1
     try:
         yield

@@ -11,7 +11,7 @@ from .text import without_controls
 
 @dataclass(frozen=True)
 class Case:
-    """One testcase element. failed or skipped: the message, where it is; kind: of failure; seconds: none when negative."""
+    """A testcase. failed or skipped: the message, if it is that; kind: of the failure; seconds < 0: unknown."""
 
     classname: str
     name: str
@@ -30,11 +30,12 @@ def render(suites: Iterable[tuple[str, list[Case]]], name: str = "") -> str:
                                failures=str(sum(case.failed is not None for case in cases)),
                                skipped=str(sum(case.skipped is not None for case in cases)))
         for case in cases:
-            element = xml.SubElement(suite, "testcase", classname=case.classname, name=without_controls(case.name),
-                                     **({"time": f"{case.seconds:.1f}"} if case.seconds >= 0 else {}))
+            element = xml.SubElement(suite, "testcase", {
+                "classname": case.classname, "name": without_controls(case.name),
+                **({"time": f"{case.seconds:.1f}"} if case.seconds >= 0 else {})})
             if case.failed is not None:
-                failure = xml.SubElement(element, "failure", **({"type": case.kind} if case.kind else {}),
-                                         message=without_controls(case.failed))
+                failure = xml.SubElement(element, "failure", {**({"type": case.kind} if case.kind else {}),
+                                                             "message": without_controls(case.failed)})
                 failure.text = without_controls(case.text)
             elif case.skipped is not None:
                 xml.SubElement(element, "skipped", message=without_controls(case.skipped))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a directory with a kernel in it is: version, and whether it can be used here."""
+"""Kernel trees: their version, and whether they can be tested."""
 from __future__ import annotations
 
 import os
@@ -10,13 +10,13 @@ from pathlib import Path
 from .errors import SwapKunitError
 
 OLDEST = (5, 10)
-READ = ("", "Makefile", "mm", "mm/swapfile.c")     # those in whose place "not there" would be the wrong answer
+READ = ("", "Makefile", "mm", "mm/swapfile.c")     # tell an unreadable file from a missing one
 NEEDED = ("mm/swapfile.c", "arch/um", "tools/testing/kunit")
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel tree: where it lies, its version, and where it came from (for people)."""
+    """A kernel tree: its path, version, and origin (for messages)."""
 
     path: Path
     version: str
@@ -30,7 +30,7 @@ class Kernel:
 
 
 def read_version(path: Path) -> str | None:
-    """VERSION.PATCHLEVEL.SUBLEVEL-EXTRA of the kernel Makefile in path; None if it is none."""
+    """VERSION.PATCHLEVEL.SUBLEVEL-EXTRA of the kernel Makefile in path; None if there is none."""
     try:
         text = (path / "Makefile").read_text(errors="replace")[:4000]
     except OSError:
@@ -43,29 +43,29 @@ def read_version(path: Path) -> str | None:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """The leading numbers of a version, to compare by."""
+    """The leading numbers of a version, for comparison."""
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
 def examine(path: Path, origin: str | None = None) -> Kernel:
-    """Check that path is a kernel tree we can test. Raises SwapKunitError naming what lacks."""
+    """Check that path is a kernel tree we can test. Raises SwapKunitError."""
     asked = f"cannot test the kernel in '{path}'"
     if not os.path.isdir(path):
         hidden = any(os.path.isdir(above) and not os.access(above, os.X_OK) for above in path.absolute().parents)
         what = "it is a file, not a directory" if os.path.exists(path) else \
-            "this user may not look there" if hidden else "there is no such directory"
+            "this user may not access it" if hidden else "there is no such directory"
         raise SwapKunitError(f"{asked}: {what}; "
                              "give an unpacked kernel tree with --ksrc (make: KSRC=)")
     for name in READ:
         if os.path.lexists(path / name) and not os.access(path / name, os.R_OK):
-            raise SwapKunitError(f"{asked}: this user may not read {path / name}; see to its permissions")
+            raise SwapKunitError(f"{asked}: this user may not read {path / name}; check its permissions")
     version = read_version(path)
     if version is None:
         raise SwapKunitError(f"{asked}: it is not a kernel tree (no Makefile with VERSION and "
                              "PATCHLEVEL); give the top directory of a kernel tree")
     if version_key(version)[:2] < OLDEST:
-        raise SwapKunitError(f"{asked}: it is Linux {version}, and UML with KUnit is usable here "
-                             "from 5.10 on; give a newer tree")
+        raise SwapKunitError(f"{asked}: it is Linux {version}, but KUnit on UML needs "
+                             "5.10 or newer; give a newer tree")
     for needed in NEEDED:
         if not (path / needed).exists():
             raise SwapKunitError(f"{asked}: Linux {version} there lacks {needed}; "

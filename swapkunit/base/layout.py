@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where things lie: the repo, the cache, and the output directory of a run."""
+"""Paths: the repository, the cache, and the output directory of a run."""
 from __future__ import annotations
 
 import errno
@@ -17,7 +17,7 @@ from typing import IO, Iterator, Sequence
 from .errors import SwapKunitError
 from .kernel import Kernel
 
-LITTLE = 1 << 20        # bytes: a disk that has no more is full
+LITTLE = 1 << 20        # bytes; a disk with less is full
 REPO = Path(__file__).resolve().parents[2]
 CONFIGS = REPO / "configs"
 POLICIES = REPO / "mm" / "policies"
@@ -34,7 +34,7 @@ def cache_dir() -> Path:
 
 
 def short_hash(text: str) -> str:
-    """Eight hex digits that stand for text."""
+    """Eight hex digits that identify text."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
@@ -42,7 +42,7 @@ def short_hash(text: str) -> str:
 
 
 def disk_free(path: Path | str) -> int:
-    """Bytes free on the disk of path, or of where it will be."""
+    """Bytes free on the disk of path, which need not exist yet."""
     path = Path(path).absolute()
     while not path.exists():
         path = path.parent
@@ -51,12 +51,12 @@ def disk_free(path: Path | str) -> int:
 
 
 def temporary() -> list[Path]:
-    """Where programs, and we, keep temporary files: Python passes over a full disk."""
+    """Where programs keep temporary files, and where Python does: it skips a full disk."""
     return [Path(os.environ.get("TMPDIR") or "/tmp"), Path(tempfile.gettempdir())]
 
 
 def full_disk(out: Path, little: int = LITTLE) -> Path | None:
-    """Of out and the directories for temporary files the fullest, where less than little bytes are free there."""
+    """The fullest of out and the directories for temporary files, if it has less than little bytes free."""
     place = min((out, *temporary()), key=disk_free)
     return place if disk_free(place) < little else None
 
@@ -66,20 +66,20 @@ def check_room(directory: Path, wanted: int) -> None:
     free = disk_free(directory)
     if free < wanted:
         raise SwapKunitError(
-            f"cannot work in {directory}: {wanted / 2**30:.1f} GB are needed and its disk has "
-            f"{free / 2**30:.1f} GB free; make room (`swap-kunit clean` removes old builds), or use "
-            "another disk with --out (make: O=) and SWAP_KUNIT_CACHE")
+            f"not enough disk space in {directory}: {wanted / 2**30:.1f} GB needed, {free / 2**30:.1f} GB free; "
+            "make room (`swap-kunit clean` removes old builds), or use another disk with --out (make: O=) "
+            "and SWAP_KUNIT_CACHE")
 
 
 def no_room(place: Path) -> SwapKunitError:
-    """That the disk of place is full, and what to do."""
+    """The error for a full disk."""
     another = "by TMPDIR" if place in temporary() else "with --out (make: O=)"
-    return SwapKunitError(f"cannot go on: the disk of {place} is full; make room (`swap-kunit clean` removes old builds), "
+    return SwapKunitError(f"the disk of {place} is full; make room (`swap-kunit clean` removes old builds), "
                           f"or use another disk {another}")
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole, as it was, or not at all, also when the disk is full."""
+    """Write or replace a file as a whole, or leave it unchanged, also when the disk is full."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         new.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -102,12 +102,12 @@ class Layout:
 
     @property
     def build(self) -> Path:
-        """The kernel's O=. Directly in the tree: kbuild then uses relative paths, ccache hits."""
+        """The kernel's O=. It lies directly in the tree so that kbuild uses relative paths, for ccache hits."""
         return self.tree / ".kunit"
 
     @property
     def vmlinux(self) -> Path:
-        """The UML kernel; it is started as it is."""
+        """The UML kernel."""
         return self.build / "vmlinux"
 
     def make(self) -> None:
@@ -118,12 +118,12 @@ class Layout:
             if not link.is_symlink():
                 link.symlink_to("tree/.kunit")
         except OSError as error:
-            raise SwapKunitError(f"cannot write in the output directory {self.out}: "
+            raise SwapKunitError(f"cannot write to the output directory {self.out}: "
                                  f"{error.strerror}; give another one with --out (make: O=)") from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the directory against other runs. Raises SwapKunitError naming the holder, or a disk that is full."""
+        """Lock the directory against other runs. Raises SwapKunitError naming the other run, or for a full disk."""
         self.make()
         try:
             with open(self.out / ".lock", "a+", encoding="utf-8") as file:
@@ -144,16 +144,15 @@ class Layout:
         except BlockingIOError as error:
             file.seek(0)
             holder = file.read().strip() or "another swap-kunit"
-            raise SwapKunitError(f"cannot use the output directory {self.out}: {holder} is at "
-                                 "work in it; wait for it, or give another one with --out "
-                                 "(make: O=)") from error
+            raise SwapKunitError(f"the output directory {self.out} is in use by {holder}; wait for it, or "
+                                 "give another one with --out (make: O=)") from error
         file.truncate(0)
         file.write(f"process {os.getpid()} (swap-kunit {' '.join(sys.argv[1:])})")
         file.flush()
 
 
 def default_top() -> Path:
-    """out in the repo, or in the cache where make could not work there."""
+    """out in the repository, or in the cache if the repository is read-only or make cannot handle its path."""
     top = REPO / "out"
     if re.search(r"[\s:]", str(top)) or not os.access(REPO, os.W_OK):
         return cache_dir() / "out" / short_hash(str(REPO))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Small pieces of text for people."""
+"""Text for people."""
 from __future__ import annotations
 
 import os

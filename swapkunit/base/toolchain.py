@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which compiler the kernel's make is told to use: LLVM=1, LLVM=-19, CC=gcc-12."""
+"""The compiler that make options select: LLVM=1, LLVM=-19, CC=gcc-12."""
 from __future__ import annotations
 
 import os
@@ -11,7 +11,7 @@ from .errors import SwapKunitError
 
 
 def from_environment(make_options: list[str]) -> list[str]:
-    """make_options with LLVM= of the environment: the kernel's make would heed that too."""
+    """make_options, with LLVM= from the environment, as the kernel's make reads it."""
     if not os.environ.get("LLVM") or any(option.startswith("LLVM=") for option in make_options):
         return make_options
     return [*make_options, f"LLVM={os.environ['LLVM']}"]
@@ -23,7 +23,7 @@ def settings(make_options: Iterable[str]) -> dict[str, str]:
 
 
 def compiler(make_options: Iterable[str]) -> str:
-    """The program that compiles: CC= goes before LLVM=, as in the kernel's Makefile."""
+    """The compiler: CC= wins over LLVM=, as in the kernel's Makefile."""
     given = settings(make_options)
     if given.get("CC"):
         return given["CC"]
@@ -34,21 +34,21 @@ def compiler(make_options: Iterable[str]) -> str:
 
 
 def is_clang(make_options: Iterable[str]) -> bool:
-    """Whether clang compiles."""
+    """Whether the compiler is clang."""
     return bool(re.search(r"(^|[/ ])clang[^/]*$", compiler(make_options)))
 
 
 def check(make_options: Iterable[str]) -> None:
-    """Raises SwapKunitError when there is no such compiler; to be asked once what is to be had is installed."""
+    """Raise SwapKunitError if the compiler is not installed. Call this after deps.require(programs())."""
     asked = compiler(make_options)
     name = asked.split(" ")[-1]
     if shutil.which(name) is None:
-        raise SwapKunitError(f"cannot compile with {asked}: there is no program {name} here; install it, or name "
+        raise SwapKunitError(f"cannot compile with {asked}: {name} is not installed; install it, or choose "
                              "another with --make-option CC= or LLVM=")
 
 
 def programs(make_options: Iterable[str]) -> dict[str, str]:
-    """What the options need besides gcc: program -> Debian package."""
+    """The programs that the options need besides gcc: program -> Debian package."""
     options = list(make_options)
     llvm, name = settings(options).get("LLVM", ""), compiler(options)
     wanted = {}

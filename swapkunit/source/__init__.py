@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where kernel trees come from."""
+"""Kernel trees from Debian."""

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Debian's apt with a state directory of our own.
 
-The mirror is asked of the machine's apt, the suites are ours. The system's sources,
-lists and preferences are neither used nor changed. Signatures are checked against
-Debian's archive keyring.
+It uses the mirror of the machine's apt and suites of our choice. The system's sources, lists
+and preferences are neither read nor changed. Signatures are checked with Debian's archive keyring.
 """
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ from ..base import commands
 from ..base.errors import SwapKunitError
 
 KEYRINGS = Path("/usr/share/keyrings")
-PACKAGE = re.compile(r"^linux-source-(\d+\.\d+)$")
+PACKAGE = re.compile(r"^linux-source-\d+\.\d+$")
 
 
 @dataclass(frozen=True)
 class Mirror:
-    """Where Debian's archives are: main and security site, and the option of each source line."""
+    """Debian's main and security archives, and the option for their source lines."""
 
     main: str
     security: str
@@ -36,7 +35,7 @@ class Mirror:
 
 @dataclass(frozen=True)
 class Package:
-    """A linux-source package as a suite serves it."""
+    """A linux-source package in a suite."""
 
     name: str
     version: str
@@ -45,7 +44,7 @@ class Package:
     @property
     def series(self) -> str:
         """The kernel series in the package's name, "7.3"."""
-        return PACKAGE.match(self.name)[1]
+        return self.name.removeprefix("linux-source-")
 
     @property
     def upstream(self) -> str:
@@ -54,7 +53,7 @@ class Package:
 
 
 def find_mirror() -> Mirror:
-    """The mirror of this machine's apt. Raises SwapKunitError when it names none."""
+    """The mirror of this machine's apt. Raises SwapKunitError if it has none."""
     done = commands.run(["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE) $(ORIGIN)",
                          "Created-By: Packages"], env={**os.environ, "LC_ALL": "C"})
     main = security = ""
@@ -68,7 +67,7 @@ def find_mirror() -> Mirror:
         else:
             main = main or site
     if not main and not security:
-        raise SwapKunitError("cannot fetch a kernel: this machine's apt names no Debian mirror; add "
+        raise SwapKunitError("cannot fetch a kernel: apt on this machine has no Debian mirror; add "
                              "one to its sources, or give a kernel tree with --ksrc (make: KSRC=)")
     main = main or re.sub(r"debian-security/?$", "debian", security)
     return Mirror(main, security or re.sub(r"/debian/?$", "/debian-security", main),
@@ -76,7 +75,7 @@ def find_mirror() -> Mirror:
 
 
 def debians_own(release: str, origin: str) -> bool:
-    """Whether an index target is Debian's (its origin is unknown before the first apt-get update)."""
+    """Whether an index target is Debian's; the origin is empty before the first apt-get update."""
     if origin:
         return origin == "Debian"
     return bool(re.fullmatch(r"(bullseye|bookworm|trixie|forky|sid|(old)*stable|testing|unstable)"
@@ -89,12 +88,12 @@ def keyring() -> Path:
         path = KEYRINGS / f"debian-archive-keyring.{suffix}"
         if path.exists():
             return path
-    raise SwapKunitError("cannot check what Debian's archive signs: its keyring is not here; install "
+    raise SwapKunitError("cannot check the signatures of Debian's archive: its keyring is missing; install "
                          "debian-archive-keyring")
 
 
 class Apt:
-    """apt with sources of one suite and everything it writes under state."""
+    """apt with one suite as its source; it writes only below state."""
 
     def __init__(self, mirror: Mirror, suite: str, state: Path):
         self.suite, self.state = suite, state / suite
@@ -113,7 +112,7 @@ class Apt:
             "Acquire::https::Timeout": "30", "APT::Update::Error-Mode": "any",
         }
         if os.geteuid() == 0:
-            settings["APT::Sandbox::User"] = "root"     # _apt cannot write in a cache of root's
+            settings["APT::Sandbox::User"] = "root"     # user _apt cannot write to root's cache
         return [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
 
     def _run(self, program: str, *words: str, shown: bool = False,
@@ -124,7 +123,7 @@ class Apt:
                             progress=lambda spent: f"asking the mirror for {self.suite}: {spent:.0f} s")
 
     def packages(self) -> list[Package]:
-        """The linux-source packages the suite serves now. Raises OSError when it is out of reach."""
+        """The suite's current linux-source packages. Raises OSError if the mirror is unreachable."""
         done = self._run("apt-get", "update")
         if done.status:
             raise OSError(done.status, reason(done.output))
@@ -137,7 +136,7 @@ class Apt:
         return [Package(row[0], row[1], self.suite) for row in rows if len(row) == 3 and PACKAGE.match(row[0])]
 
     def download(self, package: Package) -> Path:
-        """Fetch a package's .deb, going on where an earlier try stopped. Raises OSError."""
+        """Fetch a package's .deb, resuming an earlier download. Raises OSError."""
         directory = self.state / "download"
         done = self._run("apt-get", "download", f"{package.name}={package.version}", cwd=directory,
                          shown=sys.stdout.isatty())
@@ -148,11 +147,11 @@ class Apt:
 
 
 def reason(output: str) -> str:
-    """The line of apt's output that says most about a failure."""
+    """The most informative line of apt's output about a failure."""
     lines = [line.strip() for line in output.splitlines() if line.startswith(("E:", "Err:", "W:"))]
     for word in ("No space left", "Could not resolve", "Temporary failure", "Could not connect",
                  "Connection", "timed out", "signature", "NO_PUBKEY", "not signed"):
         for line in lines:
             if word in line:
                 return line
-    return lines[0] if lines else "apt-get failed without a word"
+    return lines[0] if lines else "apt-get failed without a message"

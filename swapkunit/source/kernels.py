@@ -4,7 +4,7 @@
     CACHE/kernels/linux-source-7.3_7.3.4-1~bpo13+1/     an unpacked tree, complete
     CACHE/apt/SUITE/                                    apt's lists and downloads
 
-A kernel in the cache is used without asking the mirror; `swap-kunit fetch` asks.
+A cached kernel is used without asking the mirror; `swap-kunit fetch` asks.
 """
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Iterator
 
 from ..base import commands, deps
-from .apt import Apt, Mirror, Package, find_mirror
 from ..base.errors import SwapKunitError
-from ..base.kernel import Kernel, examine, version_key
+from ..base.kernel import OLDEST, Kernel, examine, version_key
 from ..base.layout import CONFIGS, cache_dir, check_room
+from .apt import Apt, Mirror, Package, find_mirror
 
-ROOM_TO_FETCH = 2600 << 20      # bytes: the package, and its tree unpacked
+ROOM_TO_FETCH = 2600 << 20      # bytes for the package and its unpacked tree
 UNPACK = ("dpkg-deb --fsys-tarfile {deb} | tar -xOf - --wildcards './usr/src/linux-source-*.tar.*'"
           " | xz -dc -T0 | tar -xf - -C {to}")
 
@@ -39,11 +39,11 @@ class Known:
     mechanisms: dict[str, list[str]] = field(default_factory=dict)
 
     def mechanisms_of(self, series: str) -> list[str]:
-        """What a kernel of series ("7.3") must have."""
+        """The mechanisms that a kernel of series ("7.3") must have."""
         return self.mechanisms.get(series) or self.mechanisms.get(series.split(".")[0]) or []
 
     def suites_of(self, wanted: str) -> list[str]:
-        """Where to look for wanted ("7", "6.12", "6.12.117")."""
+        """The suites that may have wanted ("7", "6.12", "6.12.117")."""
         for length in (2, 1):
             found = self.suites.get(".".join(wanted.split(".")[:length]))
             if found:
@@ -52,7 +52,7 @@ class Known:
 
 
 def known_kernels(path: Path = CONFIGS / "kernels.toml") -> Known:
-    """Read kernels.toml. Raises SwapKunitError when it is broken."""
+    """Read kernels.toml. Raises SwapKunitError if it is invalid."""
     try:
         with open(path, "rb") as file:
             data = tomllib.load(file)
@@ -60,7 +60,7 @@ def known_kernels(path: Path = CONFIGS / "kernels.toml") -> Known:
         mechanisms = {entry["series"]: entry.get("mechanisms", []) for entry in data["kernel"]}
         return Known(data["default"], data["other_suites"], suites, mechanisms)
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        raise SwapKunitError(f"cannot read which kernels there are in {path}: {error}; put it right") from error
+        raise SwapKunitError(f"cannot read the known kernels in {path}: {error}; fix it") from error
 
 
 # -- the cache ---------------------------------------------------------------
@@ -80,7 +80,7 @@ class Cached:
         return self.debian_version.partition("-")[0]
 
     def kernel(self) -> Kernel:
-        """As a kernel to test."""
+        """The kernel to test."""
         return examine(self.path, f"Debian package {self.package} {self.debian_version}")
 
 
@@ -94,34 +94,34 @@ def cached() -> list[Cached]:
 
 
 def exact_version(kernel: Kernel) -> str:
-    """The Debian version of a kernel in the cache: names just this one."""
+    """The Debian version of a cached kernel, which identifies it."""
     return kernel.path.name.partition("_")[2]
 
 
 def newest_cached() -> Cached | None:
-    """The newest kernel in the cache, if there is one."""
+    """The newest kernel in the cache."""
     return next(iter(cached()), None)
 
 
 def order(version: str) -> tuple[int, ...]:
-    """A Debian version of one package, to compare by."""
+    """A sort key for Debian versions of a package."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 def matches(wanted: str, version: str) -> bool:
-    """Whether an upstream or Debian version is what wanted ("7", "7.3", "7.3.4") names."""
+    """Whether an upstream or Debian version matches wanted ("7", "7.3", "7.3.4")."""
     return version == wanted or version.startswith((f"{wanted}.", f"{wanted}-"))
 
 
 @contextmanager
 def locked_cache() -> Iterator[None]:
-    """Let one process fetch at a time; wait for the other one."""
+    """Wait until no other process fetches, and lock the cache."""
     check_cache_writable()
     with open(cache_dir() / "lock", "w", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("waiting for another swap-kunit to fetch its kernel", flush=True)
+            print("waiting for another swap-kunit, which is fetching a kernel", flush=True)
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -130,18 +130,17 @@ def locked_cache() -> Iterator[None]:
 
 
 def provide(wanted: str | None = None, ask_mirror: bool = False, mirror: Mirror | None = None) -> Kernel:
-    """The kernel wanted names; None is the default. Raises SwapKunitError.
+    """The kernel of version wanted, or the default one. Raises SwapKunitError.
 
-    ask_mirror looks for a newer version even when one is in the cache.
+    ask_mirror: look for a newer version even if one is cached.
     """
     known = known_kernels()
     asked = wanted or known.default
     if not re.fullmatch(r"\d+(\.\d+)*(-\S+)?", asked):
-        raise SwapKunitError(f"no kernel '{asked}': a version such as 7.3 or 6.12 is meant; give a tree of "
-                             "your own with --ksrc (make: KSRC=)")
-    if version_key(asked) + (99,) < (5, 10):
-        raise SwapKunitError(f"cannot test Linux {asked}: UML with KUnit is usable here from 5.10 on; "
-                             "ask for a newer one")
+        raise SwapKunitError(f"'{asked}' is not a kernel version; expected e.g. 7.3 or 6.12; for a tree of your own "
+                             "use --ksrc (make: KSRC=)")
+    if version_key(asked) + (99,) < OLDEST:
+        raise SwapKunitError(f"cannot test Linux {asked}: KUnit on UML needs 5.10 or newer; choose a newer one")
     here = next((entry for entry in cached() if matches(asked, entry.debian_version)), None)
     if here and not ask_mirror:
         return here.kernel()
@@ -151,7 +150,7 @@ def provide(wanted: str | None = None, ask_mirror: bool = False, mirror: Mirror 
 
 
 def fetch(asked: str, known: Known, mirror: Mirror | None) -> Kernel:
-    """Ask the mirror for asked and unpack it; fall back on the cache, and say so."""
+    """Fetch and unpack the kernel asked for; use the cache, with a message, if the mirror cannot give it."""
     series = ".".join(asked.split("-")[0].split(".")[:2])
     mirror = mirror or find_mirror()
     served, trouble = ask(mirror, known.suites_of(asked), series)
@@ -164,7 +163,7 @@ def fetch(asked: str, known: Known, mirror: Mirror | None) -> Kernel:
         served, trouble = ask(mirror, known.other_suites, "")
         if served:
             chosen = newest(served)
-            print(f"swap-kunit: no {asked}.x is served any more: taking {chosen.version}, the newest that is",
+            print(f"swap-kunit: the mirror no longer has {asked}.x: using {chosen.version}, its newest",
                   flush=True)
     if not served:
         return from_cache(asked, series, trouble, later=asked == known.default)
@@ -179,7 +178,7 @@ def fetch(asked: str, known: Known, mirror: Mirror | None) -> Kernel:
 
 
 def ask(mirror: Mirror, suites: list[str], series: str) -> tuple[list[Package], str]:
-    """The packages of series in the first suite that has any; and the last trouble met."""
+    """The packages of series in the first suite that has any, and the last error if none has."""
     trouble = ""
     for suite in suites:
         try:
@@ -194,11 +193,11 @@ def ask(mirror: Mirror, suites: list[str], series: str) -> tuple[list[Package], 
 
 
 def choose(served: list[Package], asked: str) -> Package:
-    """The newest package that is what was asked; else the newest of the series, said so."""
+    """The newest package that matches; otherwise, with a message, the newest of the series."""
     wanted = [package for package in served if matches(asked, package.version)]
     chosen = newest(wanted or served)
     if not wanted:
-        print(f"swap-kunit: {asked} is not served any more: taking {chosen.version}, the newest of its "
+        print(f"swap-kunit: the mirror no longer has {asked}: using {chosen.version}, the newest of its "
               "series", flush=True)
     return chosen
 
@@ -214,18 +213,18 @@ def cached_of(series: str) -> Cached | None:
 
 
 def from_cache(asked: str, series: str, trouble: str, later: bool = False) -> Kernel:
-    """What the cache has of a series the mirror does not give. Raises SwapKunitError.
+    """The cached kernel of a series that the mirror did not give. Raises SwapKunitError.
 
-    later takes a kernel of a later series too.
+    later: accept a kernel of a later series too.
     """
     entry = cached_of(series)
     if entry is None and later and cached() and version_key(cached()[0].version) > version_key(series):
         entry = cached()[0]
-    why = f"the mirror is out of reach ({trouble})" if trouble else "no suite of the mirror serves it"
+    why = f"the mirror is unreachable ({trouble})" if trouble else "no suite of the mirror has it"
     if entry is None:
-        series = ", ".join(known_kernels().suites)
-        raise SwapKunitError(f"cannot fetch Linux {asked}: {why}; see to the network and this machine's apt "
-                             f"sources, ask for one of {series}, or give a kernel tree with --ksrc (make: KSRC=)")
+        raise SwapKunitError(f"cannot fetch Linux {asked}: {why}; check the network and this machine's apt sources, "
+                             f"choose one of {', '.join(known_kernels().suites)}, or give a kernel tree with --ksrc "
+                             "(make: KSRC=)")
     print(f"swap-kunit: {why}: using {entry.debian_version} from the cache", flush=True)
     return entry.kernel()
 
@@ -237,9 +236,9 @@ def download(mirror: Mirror, package: Package) -> Path:
 
 
 def unpack(deb: Path, package: Package) -> Cached:
-    """Unpack a .deb's kernel into the cache, whole or not at all; the .deb is removed.
+    """Unpack a .deb's kernel into the cache, completely or not at all, and remove the .deb.
 
-    Raises SwapKunitError when it cannot be unpacked.
+    Raises SwapKunitError.
     """
     top = cache_dir() / "kernels"
     for leaving in top.glob(".new-*"):
@@ -252,7 +251,7 @@ def unpack(deb: Path, package: Package) -> Cached:
 
 
 def unpack_to(deb: Path, package: Package, fresh: Path, target: Path) -> Cached:
-    """Unpack into fresh, and rename what came out to target."""
+    """Unpack into fresh, and rename the tree to target."""
     fresh.mkdir(parents=True)
     print(f"unpacking {deb.name}", flush=True)
     script = "set -o pipefail; " + UNPACK.format(deb='"$1"', to='"$2"')
@@ -264,20 +263,20 @@ def unpack_to(deb: Path, package: Package, fresh: Path, target: Path) -> Cached:
             check_room(target.parent, 1 << 60)
         deb.unlink()
         raise SwapKunitError(f"cannot unpack {deb.name}: {commands.tail(done.output, 1) or 'no kernel in it'}; "
-                             "it is removed from the cache, run again to fetch it anew")
+                             "it is removed from the cache; run again to fetch it once more")
     trees[0].rename(target)
     deb.unlink()
     return Cached(target, package.name, package.version)
 
 
 def check_cache_writable() -> None:
-    """Raise SwapKunitError when nothing can be written in the cache."""
+    """Raise SwapKunitError if the cache is not writable."""
     place = cache_dir() / "kernels"
     try:
         place.mkdir(parents=True, exist_ok=True)
         why = "" if os.access(place, os.W_OK) and os.access(cache_dir(), os.W_OK) else "Permission denied"
     except OSError as error:
-        why = error.strerror
+        why = error.strerror or str(error)
     if why:
-        raise SwapKunitError(f"cannot keep a kernel in {cache_dir()}: {why}; set SWAP_KUNIT_CACHE to a directory "
-                             "that can be written")
+        raise SwapKunitError(f"cannot store a kernel in {cache_dir()}: {why}; set SWAP_KUNIT_CACHE to a writable "
+                             "directory")
