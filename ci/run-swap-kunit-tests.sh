@@ -5,8 +5,8 @@
 #
 #   LINUX_DIR=~/linux ci/run-swap-kunit-tests.sh
 #
-# LINUX_DIR is the tree this script lies in (.github/scripts) when it is not given;
-# SWAP_KUNIT the program, when it is not beside the script. CONFIG, FILTER and O as for make.
+# LINUX_DIR defaults to the tree that contains this script in .github/scripts, SWAP_KUNIT to
+# the program beside the script's directory or in PATH. CONFIG, FILTER and O are as for make.
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")

@@ -109,14 +109,14 @@ def range_up_to(repository: Path, patch: Patch) -> str:
         listed = git.in_repository(repository, "log", "--no-merges", "--format=%H %s", place)
         for line in listed.output.splitlines() if not listed.status else []:
             commit, _, subject = line.partition(" ")
-            if same_title(subject, patch.subject) and same_change(repository, commit, patch):
+            if words_of(subject) == words_of(patch.subject) and same_change(repository, commit, patch):
                 return f"{place.partition('..')[0] if place == whole else f'{commit}~1'}..{commit}"
     return ""
 
 
-def same_title(subject: str, title: str) -> bool:
-    """Whether a commit has the title of a mail, ignoring white space and case."""
-    return " ".join(subject.split()).casefold() == " ".join(title.split()).casefold()
+def words_of(title: str) -> list[str]:
+    """A title, for comparing a commit's with a mail's."""
+    return title.casefold().split()
 
 
 def same_change(repository: Path, commit: str, patch: Patch) -> bool:

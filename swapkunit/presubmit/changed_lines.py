@@ -27,7 +27,7 @@ STEP = "lines"
 class Reached:
     """The lines that the suites reach in a state of the series.
 
-    counts: file -> line -> times, only lines with code. why_not: why there are no counts; status:
+    counts: file -> line -> times, only lines of code. why_not: why there are no counts; status:
     the step's status in that case. seconds: how long the measurement took.
     """
 
@@ -191,5 +191,5 @@ def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found:
         return Step(STEP, WARN, "the changed code is not compiled, or never called", "none", missed, data=data)
     if not code:
         return Step(STEP, PASS, "changes no line of code that the last patch tests", "none", data=data)
-    return Step(STEP, WARN if missed else PASS, f"the suites reach {hit} of {code} changed lines with code",
+    return Step(STEP, WARN if missed else PASS, f"the suites reach {hit} of {code} changed lines of code",
                 f"{hit}/{code}", missed, data=data)

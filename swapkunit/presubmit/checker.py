@@ -65,7 +65,7 @@ class Checker:
         return self.finish()
 
     def finish(self) -> PresubmitReport:
-        """Write the reports with what there is."""
+        """Write the reports; after an interruption they are incomplete."""
         self.report.seconds = time.monotonic() - self.started
         files.write(self.report)
         return self.report
@@ -231,7 +231,7 @@ class Checker:
         return step is None or bool(step.data.get("built", True))
 
     def remember(self, tested: Tested) -> None:
-        """Keep the compiler's messages: they are not new any more."""
+        """Keep the compiler's messages: in later states they are not new."""
         self.known_messages |= {steps.without_numbers(line) for line in tested.messages}
 
     def add(self, report: PatchReport, step: Step) -> None:

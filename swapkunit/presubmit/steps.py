@@ -35,7 +35,7 @@ JUDGES = ("include/kunit/", "lib/kunit/", "tools/testing/kunit/", "scripts/check
 
 
 def applies(patch: Patch, outcome: Outcome, elsewhere: list[str]) -> Step:
-    """Whether it applies. elsewhere: whether it applies to the other known kernels, for a patch that does not."""
+    """Whether a patch applies. elsewhere: for one that does not, which other kernels it applies to."""
     if isinstance(outcome, Failed):
         reason, *rest = outcome.lines()
         return Step("applies", FAIL, f"does not apply: {outcome.where()}", "no", [reason, *elsewhere, *rest])
@@ -51,10 +51,10 @@ def applies(patch: Patch, outcome: Outcome, elsewhere: list[str]) -> Step:
                 "offset" if outcome.moved else "", outcome.moved)
 
 
-def applies_elsewhere(patches: list[Patch], scratch: Path, besides: Kernel) -> list[list[str]]:
-    """For each patch, which other known kernels it applies to after those before it."""
-    found = [(f"Linux {kernel.version}", outcomes) for kernel, outcomes in which_kernels_take(patches, scratch)
-             if kernel.path != besides.path]
+def applies_elsewhere(patches: list[Patch], scratch: Path, kernel: Kernel) -> list[list[str]]:
+    """For each patch, which kernels other than this one it applies to after those before it."""
+    found = [(f"Linux {other.version}", outcomes) for other, outcomes in which_kernels_take(patches, scratch)
+             if other.path != kernel.path]
     return [kernels_for(found, place) for place in range(len(patches))]
 
 
