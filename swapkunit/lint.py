@@ -36,11 +36,11 @@ EXCUSES: tuple[Excuse, ...] = (
     Excuse("COMPLEX_MACRO|MACRO_ARG_REUSE", "kunit/fixture/*.h", r"#define",
            "a list of initializers or parameters cannot be in parentheses; suites pass plain names"),
     Excuse("MACRO_ARG_UNUSED", "kunit/fixture/*.h", r"#define", "another form of the macro uses the argument"),
-    Excuse("IS_ENABLED_CONFIG", "kunit/fixture/mechanisms.h", r"option", "the macro takes the whole name of the option"),
+    Excuse("IS_ENABLED_CONFIG", "kunit/fixture/mechanisms.h", r"option", "the macro takes the name of the option"),
     Excuse("LONG_LINE_STRING", "*", r'"', "a message stays on one line, so that grep finds it"),
     Excuse("ALLOC_WITH_SIZEOF", "*", r"sizeof", "older kernels have no kmalloc_obj()"),
     Excuse("IN_ATOMIC", "kunit/fixture/fake_disk.c", r"in_atomic", "the tests ask in which context a bio is submitted"),
-    Excuse("NEW_TYPEDEFS", "kunit/fixture/swap_compat.h", r"typedef", "the type is another one on older kernels"),
+    Excuse("NEW_TYPEDEFS", "kunit/fixture/fake_disk_compat.h", r"typedef", "the type is another one on older kernels"),
     Excuse("UNDOCUMENTED_SETUP", "kunit/fixture/kunit_compat.c", r"__setup", "newer kernels document this parameter"),
 )
 CHECKPATCH = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): (?:ERROR|WARNING|CHECK):(?P<kind>\w+): ")
