@@ -175,8 +175,6 @@ def is_cover(mail: bytes) -> bool:
 def results(report: PresubmitReport, whole: bool) -> list[Result]:
     """A report as one result for b4, about the patch or about the series."""
     steps = [step for patch in (report.patches if whole else report.patches[-1:]) for step in patch.steps]
-    if whole:
-        steps += report.series
     if not steps or all(step.status == SKIP for step in steps):
         return []
     found = [step for step in steps if step.status in (WARN, FAIL)]

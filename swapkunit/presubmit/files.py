@@ -21,9 +21,8 @@ def write(report: PresubmitReport) -> None:
 
 def junit_of(report: PresubmitReport) -> str:
     """junit.xml: a suite for each patch, a case for each step."""
-    suites = [(f"{patch.name} {patch.subject}", patch.steps) for patch in report.patches]
-    suites += [("the series", report.series)] if report.series else []
-    return junit.render([(name, [case_of(step) for step in steps]) for name, steps in suites], "swap-kunit presubmit")
+    return junit.render([(f"{patch.name} {patch.subject}", [case_of(step) for step in patch.steps])
+                         for patch in report.patches], "swap-kunit presubmit")
 
 
 def case_of(step: Step) -> junit.Case:

@@ -76,9 +76,8 @@ class PatchReport:
 
 @dataclass
 class PresubmitReport:
-    """The whole report. series: steps about the series as a whole; stopped: interrupted by ^C.
-
-    config: fragments and @policies of every build; configs: other configurations tested as well.
+    """The whole report. config: fragments and @policies of every build; configs: other configurations tested
+    as well; stopped: interrupted by ^C.
     """
 
     title: str
@@ -90,7 +89,6 @@ class PresubmitReport:
     out: Path
     notes: list[str] = field(default_factory=list)
     patches: list[PatchReport] = field(default_factory=list)
-    series: list[Step] = field(default_factory=list)
     stopped: bool = False
     seconds: float = 0.0
     pages: str = ""
@@ -101,7 +99,7 @@ class PresubmitReport:
     @property
     def status(self) -> str:
         """The worst of all steps."""
-        return worst([*self.series, *(step for patch in self.patches for step in patch.steps)])
+        return worst([step for patch in self.patches for step in patch.steps])
 
     @property
     def exit_code(self) -> int:
@@ -110,8 +108,7 @@ class PresubmitReport:
 
     def counts(self) -> tuple[int, int, int]:
         """Steps that passed, that found something, that were skipped."""
-        steps = [*self.series, *(step for patch in self.patches for step in patch.steps)]
-        found = [step.status for step in steps]
+        found = [step.status for patch in self.patches for step in patch.steps]
         return found.count(PASS), sum(status in FINDINGS for status in found), found.count(SKIP)
 
     def to_json(self) -> dict[str, Any]:
@@ -120,8 +117,7 @@ class PresubmitReport:
                 "kernel": self.kernel, "origin": self.origin, "depth": self.depth, "config": self.config,
                 "configs": self.configs, "sandbox": self.sandbox, "stopped": self.stopped,
                 "seconds": round(self.seconds, 1), "notes": self.notes,
-                "patches": [{**asdict(patch), "status": patch.status} for patch in self.patches],
-                "series": [asdict(step) for step in self.series]}
+                "patches": [{**asdict(patch), "status": patch.status} for patch in self.patches]}
 
 
 def worst(steps: list[Step]) -> str:
@@ -148,9 +144,6 @@ def text(report: PresubmitReport) -> str:
         lines += ["", *wrap(f"{patch.name} {patch.subject}")] if found else []
         for step in found:
             lines += step_lines(step)
-    for step in report.series:
-        if step.status in FINDINGS:
-            lines += ["", *step_lines(step)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -163,7 +156,7 @@ def asked(report: PresubmitReport) -> str:
 
 
 def table(report: PresubmitReport) -> list[str]:
-    """A row a patch, a column a step."""
+    """A row for each patch, a column for each step."""
     rows = [["patch", *(SHORT.get(name, name) for name in report.columns)]]
     for patch in report.patches:
         cells = [step.cell if step else "" for step in map(patch.step, report.columns)]
