@@ -81,7 +81,7 @@ class Verbs(unittest.TestCase):
 
     def test_every_variable_option_and_fragment(self) -> None:
         words = re.split(r"[^\w-]+", " ".join(literals(page("verbs.rst"))))
-        options = [option for verb in VERBS.values() for option in (*verb.options, *verb.exclusive)]
+        options = [option for verb in VERBS.values() for option in verb.every_option]
         names = {name for option in options for name in (*option.variables, *option.flags)
                  if not re.match("-[^-]", name)} - {"patches", "place", "a", "b", "run_args"}
         names |= {path.stem for path in (REPO / "configs").glob("*.config")}
