@@ -254,7 +254,7 @@ class Forms(Reading):
     def test_one_mail_on_a_stream(self) -> None:
         found = series.read_mail(io.BytesIO(self.mails[2].encode()), self.work)
         self.assertEqual((found.patches[0].number, found.missing),
-                         (2, [f'patch 1 of 2, the series of "{SECOND}"']))
+                         (2, [f'patch 1 of 2 in the series with "{SECOND}"']))
         with self.assertRaisesRegex(SwapKunitError, "stdin is empty"):
             series.read_mail(io.BytesIO(b"\n"), self.work)
 
@@ -331,8 +331,8 @@ class Choosing(Reading):
         self.assertEqual([patch.number for patch in found.patches], [1, 3])
         self.assertIn("2 of 3", found.missing[0])
         lone = self.read(third)
-        self.assertEqual(lone.missing, [f'patches 1-2 of 3, the series of "{SECOND}"'])
-        self.assertEqual(lone.notes, [f'not given: patches 1-2 of 3, the series of "{SECOND}"'])
+        self.assertEqual(lone.missing, [f'patches 1-2 of 3 in the series with "{SECOND}"'])
+        self.assertEqual(lone.notes, [f'missing: patches 1-2 of 3 in the series with "{SECOND}"'])
 
     def test_several_series_in_the_order_given(self) -> None:
         other = self.mails[1].replace("From: t <t@t>", "From: Other <o@o>").replace(FIRST, "mm: other")

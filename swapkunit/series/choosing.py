@@ -205,9 +205,9 @@ def missing(found: list[Group]) -> list[str]:
         there = {one.number for one in group}
         lost = [number for number in range(1, group[0].total + 1) if number not in there]
         if lost:
-            version = f" in v{group[0].version}" if group[0].version > 1 else ""
-            names.append(f"patch{'es' * (len(lost) > 1)} {ranges(lost)} of {group[0].total}{version}, the series of "
-                         f'"{group[0].title}"')
+            version = f"v{group[0].version} of " if group[0].version > 1 else ""
+            names.append(f"patch{'es' * (len(lost) > 1)} {ranges(lost)} of {group[0].total} in {version}the series "
+                         f'with "{group[0].title}"')
     return names
 
 

@@ -164,7 +164,8 @@ def canonical(diff: str) -> str:
 def refusals(diff: str, names: list[str]) -> list[str]:
     """Why diff must not be applied to any tree; [] if it may."""
     raw = [name for pair in NAMES.findall(diff) for name in pair if name != "/dev/null"]
-    found = [f"it writes to {name}, outside of the kernel tree" for name in [*names, *raw] if leaves_tree(name)]
+    found = [f"it writes to {name}, outside of the kernel tree" for name in [*names, *raw]
+             if {"", ".."} & {*name.split("/")}]
     found += [f"it touches '{name.encode('unicode_escape').decode()}', a file name with special characters"
               for name in [*names, *raw] if re.search(r'[\x00-\x1f\x7f"\\]', name)]
     found += [f"it writes to {name}, which belongs to git" for name in names
@@ -174,11 +175,6 @@ def refusals(diff: str, names: list[str]) -> list[str]:
     if BINARY.search(diff):
         found.append("it is binary")
     return list(dict.fromkeys(found))
-
-
-def leaves_tree(name: str) -> bool:
-    """Whether a path in a diff leads out of the tree."""
-    return name.startswith("/") or ".." in name.split("/") or "" in name.split("/")
 
 
 def is_ours(name: str) -> bool:

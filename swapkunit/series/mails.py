@@ -82,7 +82,8 @@ def content(path: Path) -> bytes:
     """A file's content, uncompressed. Raises SwapKunitError."""
     asked = f"cannot read patches from {path}"
     try:
-        if is_named_pipe(path):
+        # Nobody may ever write to it; the pipes of a shell's <(..) are in /dev/fd.
+        if path.is_fifo() and path.absolute().parts[1] not in ("dev", "proc"):
             raise SwapKunitError(f"{asked}: it is a named pipe; give a file, or - for stdin")
         with open(0 if str(path) == "-" else path, "rb", closefd=str(path) != "-") as file:
             data = file.read(LARGEST + 1)
@@ -104,11 +105,6 @@ def content(path: Path) -> bytes:
     if b"\0" in data[:8192]:
         raise SwapKunitError(f"{asked}: it is not text; give a mail, an mbox, or a patch of git format-patch")
     return data
-
-
-def is_named_pipe(path: Path) -> bool:
-    """Whether path is a pipe that nobody may write to; those of a shell's <(..) are in /dev/fd."""
-    return path.is_fifo() and path.absolute().parts[1] not in ("dev", "proc")
 
 
 def split(data: bytes, source: str, work: Path, start: int = 0) -> list[Mail]:

@@ -96,7 +96,7 @@ def arrange(found: list[Mail], asked: str, work: Path, partial: bool) -> Series:
     if not partial:
         choosing.check_holes(groups, asked)
     holes = choosing.missing(groups)
-    notes += [f"not given: {text}" for text in holes]
+    notes += [f"missing: {text}" for text in holes]
     series = [one for group in groups for one in group]
     cover = next((one for one in covers if one.age == series[0].age), None)
     choosing.number_loose(groups)
