@@ -77,7 +77,7 @@ class Parse(Scratch):
         told = io.StringIO()
         with contextlib.redirect_stdout(told):
             tests = results.parse(layout, ran, kernel, parser, quiet=True)
-        self.assertIn("\nreport outside of a case: WARNING: at boot\n", told.getvalue())
+        self.assertIn("\nkernel report outside of a case: WARNING: at boot\n", told.getvalue())
         self.assertEqual([test.status for test in tests], [PASS])
 
 

@@ -136,7 +136,7 @@ class Fates(RunCase):
         self.assertEqual(self.fates(results), {
             "swap_badend.pass_1": "ok", "swap_badend.skip_2": "ok", f"swap_badend.{WHOLE}": "failed",
             "swap_a.fail_1": "not ok", "swap_a.pass_2": "ok"})
-        self.assertEqual(results.suites[0].cases[2].reason, "its end says not ok")
+        self.assertEqual(results.suites[0].cases[2].reason, 'the suite ended with "not ok"')
 
     def test_reports_outside_of_the_cases(self) -> None:
         console = Console()
@@ -219,7 +219,7 @@ class Choosing(RunCase):
                 self.assertEqual(list(self.fates(self.run_suites(self.SUITES, *filters))), expected)
 
     def test_no_match_names_the_suites(self) -> None:
-        with self.assertRaisesRegex(SwapKunitError, "no case matches the filter swap_x: .* swap_a, swap_b"):
+        with self.assertRaisesRegex(SwapKunitError, "no case matches the filter swap_x; .* swap_a, swap_b"):
             self.run_suites(self.SUITES, "swap_x")
 
     def test_list_is_asked_again_only_for_a_new_kernel(self) -> None:

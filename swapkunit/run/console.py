@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Follow the console of a UML while its cases run, and put one KTAP log together.
+"""Follow the console of a UML while its cases run, and join the logs of all UMLs.
 
-This is not a parser of results: counts and verdicts come from the kernel's own
-kunit.py. It only cuts a console into cases, so that the runner knows which case a
-crash fell in, and so that the logs of several UMLs become one that kunit.py parses.
+This does not parse results: counts and verdicts come from the kernel's own kunit.py.
+It only splits a console into cases, so that the runner knows in which case a UML
+crashed, and so that kunit.py can parse the logs of several UMLs as one.
 """
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ PANIC = re.compile(r"Kernel panic - not syncing: (?!VFS:)(.*)")
 SKIP = re.compile(r" # SKIP ?(.*)$")
 AFTER_LAST = "after_the_last_case"
 WHOLE = "suite"             # stands for a suite in its own list of cases
-# As swap_report_marks in kunit/fixture/kernel_reports.c, which looks inside of the cases.
+# The same as swap_report_marks in kunit/fixture/kernel_reports.c, which checks the cases.
 REPORT = re.compile(
     r"WARNING:|BUG:|KASAN:|UBSAN:|INFO: task|kernel BUG at|Oops|possible recursive locking|possible circular locking"
     r"|suspicious RCU usage|sleeping function called|scheduling while atomic|Bad page|Bad rss-counter|refcount_t:"
     r"|list_add corruption|list_del corruption")
-# Some kernels warn in every boot that this machine has no PCI.
-OF_THE_MACHINE = re.compile(r"WARNING: .*\bum_pci_init\b")
+# Some kernels warn at every boot that UML has no PCI.
+EXPECTED = re.compile(r"WARNING: .*\bum_pci_init\b")
 VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|(?<=CPU: )\d+|(?<=CPU#)\d+|(?<=PID: )\d+"
                     r"|(?<=[/:])\d+\b")
 
 
 @dataclass
 class Case:
-    """One case as its UML printed it; ends with its result line unless it never ended.
+    """One case as its UML printed it. The last line is its result, unless it never ended.
 
-    fate is "" for a case that ended by itself, else "crashed" or "hung".
+    fate: "" for a case that ended by itself, otherwise "crashed", "hung" or "failed".
     """
 
     suite: str
@@ -54,60 +54,61 @@ class Case:
         return f"{self.suite}.{self.name}"
 
     def ktap(self, number: int) -> list[str]:
-        """Its KTAP lines, with number in the result line."""
+        """The KTAP lines, with number in the result line."""
         if self.fate:
             body = [line for line in self.lines if not nested_ktap(line)]
             return [*body, f"    # {self.name}: {self.fate}: {self.reason}",
                     f"    not ok {number} {self.name}"]
         body = self.lines[:-1]
-        if self.passed():       # what the kernel says besides lies in logs/, with addresses and all
+        if self.passed():       # kernel messages stay in logs/ only: they hold addresses, which vary
             body = [line for line in body if line.startswith("    ")]
         return [*body, CASE_END.sub(rf"    \1 {number} \3\4", self.lines[-1])]
 
     def passed(self) -> bool:
-        """Whether it ended and its own result line says ok."""
+        """Whether it ended and its result line says ok."""
         return not self.fate and self.lines[-1].startswith("    ok ")
 
     def result(self) -> str:
-        """What its own result line says, where it has one: ok, not ok, skipped."""
+        """ok, not ok or skipped, from the result line; not ok if there is none."""
         return "not ok" if not self.passed() else "skipped" if SKIP.search(self.lines[-1]) else "ok"
 
 
 def alike(report: str) -> str:
-    """A report without what differs from boot to boot, or when a patch moves lines."""
+    """A report without what varies between boots or when a patch moves lines, for comparison."""
     return VARIES.sub("X", report)
 
 
 def nested_ktap(line: str) -> bool:
-    """Whether a line would open, or count in, a list of parameters that never ends."""
+    """Whether a line belongs to a parameter list, which is incomplete if the case never ended."""
     return bool(re.match(r"\s+(KTAP version|# Subtest:|1\.\.\d|(not )?ok \d)", line))
 
 
 @dataclass
 class Console:
-    """What one UML has printed so far, cut into cases. Feed it line by line."""
+    """What one UML has printed so far, split into cases. Feed it line by line."""
 
     started: bool = False
     suite: str = ""
     header: list[str] = field(default_factory=list)
     done: list[Case] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
-    running: str = ""           # the case that said it started, "" between cases
+    running: str = ""           # the case that has started, "" between cases
     parameter: str = ""
-    skipped: str = ""           # why the parameter that is about to end was skipped
+    skipped: str = ""           # why the parameter that ends next was skipped
     suite_ended: bool = False
-    suite_failed: bool = False          # its end says so
-    suite_skipped: str | None = None    # why, when the whole suite was skipped
+    suite_failed: bool = False          # by its result line
+    suite_skipped: str | None = None    # why the whole suite was skipped
     panic: str = ""
     decisions: list[str] = field(default_factory=list)
-    watched: bool = False       # by the fixture, which fails the case that a report falls in
-    reports: list[str] = field(default_factory=list)    # first lines of those that fell in no case
+    watched: bool = False       # the fixture is checking: it fails the case in which a report comes
+    reports: list[str] = field(default_factory=list)    # first lines of kernel reports outside of all cases
 
     def feed(self, line: str) -> bool:
-        """Take one line without its newline; True when it shows that the tests advance."""
-        if PANIC.search(line) and not self.panic:
-            self.panic = PANIC.search(line)[0]
-        if not self.watched and REPORT.search(line) and not OF_THE_MACHINE.search(line):
+        """Take one line without its newline; returns whether it shows that the tests advance."""
+        panic = PANIC.search(line)
+        if panic and not self.panic:
+            self.panic = panic[0]
+        if not self.watched and REPORT.search(line) and not EXPECTED.search(line):
             self.reports.append(line.strip())
         if not self.started:
             self.started = bool(START.match(line))
@@ -130,7 +131,7 @@ class Console:
 
     def _feed_ktap(self, line: str) -> bool:
         if self.skipped and line.startswith("        ok ") and not SKIP.search(line):
-            line += f" # SKIP {self.skipped}"   # older kernels keep it to themselves
+            line += f" # SKIP {self.skipped}"   # older kernels do not print the reason
         found = SUBTEST.match(line)
         if found:
             self.suite, self.pending = found[1], []
@@ -160,7 +161,7 @@ class Console:
 
 @dataclass
 class Suite:
-    """A suite's cases in their order, from one UML or several, and how it ended."""
+    """A suite's cases in order, from one or several UMLs."""
 
     name: str
     header: list[str] = field(default_factory=list)
@@ -168,7 +169,7 @@ class Suite:
     seconds: float = 0.0
 
     def ktap(self, number: int) -> list[str]:
-        """The suite's KTAP lines with number in its result line."""
+        """The suite's KTAP lines, with number in the result line."""
         lines = ["    KTAP version 1", f"    # Subtest: {self.name}", *self.header,
                  f"    1..{len(self.cases)}"]
         for index, case in enumerate(self.cases, 1):

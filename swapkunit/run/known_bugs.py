@@ -42,7 +42,7 @@ class KnownBug:
         return test.name == self.case
 
     def shown_by(self, test: TestResult) -> bool:
-        """Whether test failed in just this way: its faults hold the expected text, or one of also."""
+        """Whether test failed in exactly this way: each fault holds the expected text or one of also, and one the former."""
         if test.fate in ("crashed", "hung"):
             return self.expect == test.fate or self.expect in test.text[0]
         faults = split_faults(test.text)
@@ -51,11 +51,11 @@ class KnownBug:
 
 
 def split_faults(text: list[str]) -> list[str]:
-    """A failure's text cut into its single faults; one when none is marked."""
+    """A failure's text split into its faults; a single one if none is marked."""
     faults: list[list[str]] = []
     for line in text:
-        told = faults and len(faults[-1]) == 1 and line.startswith(REPORT)  # what the line before announces
-        if FAULT.search(line) and not told:
+        announced = faults and len(faults[-1]) == 1 and line.startswith(REPORT)     # by the line before
+        if FAULT.search(line) and not announced:
             faults.append([])
         if faults:
             faults[-1].append(line)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels x configs: every cell is a `run` of its own, and one table tells of them all.
+"""Run every combination of kernels and configs, and print one table.
 
-A cell is built and run in the output directory that `run` uses, so nothing is built
-again that did not change. What a cell printed is in its run.log. A cell that does not
-build, or whose kernel is not to be had, is a row like the others.
+Each cell is a `run` in that verb's output directory, so that only changes are built. Its
+output goes to run.log there. A kernel that cannot be fetched, built or booted is a row like
+the others.
 """
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..base import commands, deps, interrupts, layout, toolchain
-from ..build import fragments
-from . import results
-from ..source import kernels
 from ..base.errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
 from ..base.kernel import Kernel, examine
 from ..base.text import relative
+from ..build import fragments
+from ..source import kernels
+from . import results
 from .session import Request
 
-CELL_CPUS = 4               # a cell's build and its UMLs keep so many busy
-CELL_MEMORY = 2 << 30       # bytes, with its builds and UMLs
+CELL_CPUS = 4               # CPUs that the build and the UMLs of a cell can use
+CELL_MEMORY = 2 << 30       # bytes for the build and the UMLs of a cell
 LOG = "run.log"
-TIME_TO_END = 30.0          # seconds a cell gets to end its processes after ^C
+TIME_TO_END = 30.0          # seconds for a cell to kill its processes after ^C
 PLAIN = ("plain", "default")
 NOT_RUN, STOPPED, BROKE_OFF, NO_KERNEL = "not run", "stopped", "broke off", "no kernel"
 STATES = {GOOD: "good", FAILED: "failed", WRONG_USE: "cannot run", UNTESTABLE: "does not build or boot"}
@@ -35,7 +35,7 @@ STATES = {GOOD: "good", FAILED: "failed", WRONG_USE: "cannot run", UNTESTABLE: "
 
 @dataclass
 class Cell:
-    """One kernel with one config, and what became of it."""
+    """One kernel with one config, and its outcome."""
 
     asked: str | Path
     config: list[str]
@@ -45,18 +45,18 @@ class Cell:
     status: int = GOOD
     why: str = ""
     seconds: float = 0.0
-    summary: dict = field(default_factory=dict)
+    summary: results.Json = field(default_factory=dict)
 
     @property
     def kernel_name(self) -> str:
-        """The kernel's version, and the directory's name for a given tree."""
+        """The kernel's version; for a given tree, its directory's name too."""
         if self.kernel is None:
             return str(self.asked)
         return f"{self.kernel.version} {self.kernel.path.name}" if self.kernel.given else self.kernel.version
 
     @property
     def config_name(self) -> str:
-        """plain, or fragments with + between."""
+        """plain, or the fragments joined with +."""
         return "+".join(self.config) or PLAIN[0]
 
     @property
@@ -65,19 +65,19 @@ class Cell:
         return f"{self.kernel_name} {self.config_name}"
 
     def end(self, status: int, why: str = "", state: str = "") -> None:
-        """Settle what became of it."""
+        """Set the outcome."""
         self.status, self.why = status, why
         self.state = state or STATES.get(status, f"ended with status {status}")
 
     def count(self, what: str) -> int:
-        """A number of its summary; a cell that could not be run counts as one failure."""
+        """A number of the summary; a cell that could not run counts as one failure."""
         if not self.summary and self.state not in (NOT_RUN, STOPPED):
             return int(what == results.FAIL)
-        return self.summary.get(what, 0)
+        return int(self.summary.get(what, 0))
 
-    def to_json(self) -> dict:
-        """As it stands in matrix.json."""
-        found = {"kernel": str(self.asked), "version": self.kernel.version if self.kernel else None,
+    def to_json(self) -> results.Json:
+        """The entry in matrix.json."""
+        found: results.Json = {"kernel": str(self.asked), "version": self.kernel.version if self.kernel else None,
                  "config": self.config_name, "state": self.state, "status": self.status,
                  "seconds": round(self.seconds, 1), "out": str(self.out) if self.out else None}
         if self.why:
@@ -108,9 +108,9 @@ def config_of(text: str) -> list[str]:
 
 
 def find_kernels(cells: list[Cell], top: Path) -> None:
-    """Find or fetch each cell's kernel, once; a kernel that is not to be had ends its cells."""
+    """Find or fetch the kernels, each once; the cells of one that cannot be had end here."""
     found: dict[str | Path, Kernel | SwapKunitError] = {}
-    taken: dict[Path, Cell] = {}
+    taken: dict[Path, tuple[Cell, Kernel]] = {}
     for cell in list(cells):
         if cell.asked not in found:
             found[cell.asked] = get_kernel(cell.asked)
@@ -119,19 +119,19 @@ def find_kernels(cells: list[Cell], top: Path) -> None:
             cell.end(kernel.code, str(kernel), NO_KERNEL)
             continue
         cell.kernel, cell.out = kernel, layout.default_out(kernel, cell.config, top=top)
-        other = taken.setdefault(cell.out, cell)
+        other, its_kernel = taken.setdefault(cell.out, (cell, kernel))
         if other is cell:
             continue
-        if other.kernel.path == kernel.path:
-            print(f"swap-kunit: {cell.asked} and {other.asked} are one kernel: {cell.name} is run once")
+        if its_kernel.path == kernel.path:
+            print(f"swap-kunit: {cell.asked} and {other.asked} are the same kernel: {cell.name} runs once")
             cells.remove(cell)
         else:
-            cell.end(WRONG_USE, f"cannot run {cell.name}: its output directory {cell.out} is that of "
-                                f"{other.name}; give one kernel of a series at a time")
+            cell.end(WRONG_USE, f"cannot run {cell.name}: {other.name} uses its output directory "
+                                f"{cell.out}; give one kernel of a series at a time")
 
 
 def get_kernel(asked: str | Path) -> Kernel | SwapKunitError:
-    """The kernel, or why there is none."""
+    """The kernel, or the error."""
     try:
         return examine(asked) if isinstance(asked, Path) else kernels.provide(asked)
     except SwapKunitError as error:
@@ -143,13 +143,13 @@ def get_kernel(asked: str | Path) -> Kernel | SwapKunitError:
 
 
 def at_once(cells: int, jobs: int, memory: int) -> tuple[int, int]:
-    """How many cells at a time, and the jobs of each."""
+    """The number of cells to run at a time, and the jobs for each."""
     number = max(1, min(cells, jobs // CELL_CPUS, memory // CELL_MEMORY))
     return number, max(1, jobs // number)
 
 
 def available_memory() -> int:
-    """Bytes that can be had without swapping."""
+    """Bytes available without swapping."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
@@ -157,13 +157,12 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
-def command_of(cell: Cell, request: Request, jobs: int) -> list[str | Path]:
-    """The `run` of a cell; a fetched kernel is named exactly, so that no mirror is asked again."""
-    which = (["--ksrc", cell.kernel.path] if cell.kernel.given
-             else ["--kernel", kernels.exact_version(cell.kernel)])
-    command = [sys.executable, layout.REPO / "swap-kunit", "run", *which, "--out", cell.out, "--quiet",
-               f"--jobs={jobs}", f"--timeout={request.timeout:g}"]
-    command += ["--config", ",".join(cell.config)] if cell.config else []
+def command_of(kernel: Kernel, config: list[str], out: Path, request: Request, jobs: int) -> list[str | Path]:
+    """The `run` command of a cell; a fetched kernel is given by its exact version, so that no mirror is asked again."""
+    command: list[str | Path] = [sys.executable, layout.REPO / "swap-kunit", "run", "--out", out, "--quiet",
+                                 f"--jobs={jobs}", f"--timeout={request.timeout:g}"]
+    command += ["--ksrc", kernel.path] if kernel.given else ["--kernel", kernels.exact_version(kernel)]
+    command += ["--config", ",".join(config)] if config else []
     command += ["--kunitconfig", request.kunitconfig] if request.kunitconfig else []
     command += ["--filter", ",".join(request.filters)] if request.filters else []
     command += [f"--kernel-arg={arg}" for arg in request.kernel_args]
@@ -171,31 +170,31 @@ def command_of(cell: Cell, request: Request, jobs: int) -> list[str | Path]:
 
 
 class Running:
-    """A cell at work, in a session of its own: ^C reaches it through stop()."""
+    """A running cell, in a session of its own: stop() ends it after ^C."""
 
-    def __init__(self, cell: Cell, command: list[str | Path]):
-        self.cell, self.started = cell, time.monotonic()
-        layout.Layout(cell.out).make()
+    def __init__(self, cell: Cell, out: Path, command: list[str | Path]):
+        self.cell, self.out, self.started = cell, out, time.monotonic()
+        layout.Layout(out).make()
         commands.show(command)
-        with open(cell.out / LOG, "wb") as log:
+        with open(out / LOG, "wb") as log:
             self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def settle(self) -> None:
-        """Read what the run left."""
+        """Read the outcome of the run."""
         cell, status = self.cell, self.process.returncode
         cell.seconds = time.monotonic() - self.started
         if status in (GOOD, FAILED, Interrupted.code):
-            cell.summary = results.read_summary(layout.Layout(cell.out))
+            cell.summary = results.read_summary(layout.Layout(self.out))
         if cell.summary:
             cell.end(status)
         elif status in (WRONG_USE, UNTESTABLE):
-            cell.end(status, last_words(cell.out / LOG))
+            cell.end(status, last_message(self.out / LOG))
         else:
-            cell.end(FAILED, last_words(cell.out / LOG), BROKE_OFF)
+            cell.end(FAILED, last_message(self.out / LOG), BROKE_OFF)
 
     def stop(self) -> None:
-        """End it: it kills what it has started, and keeps what was run."""
+        """End it: the run kills its processes and keeps its results."""
         self.process.terminate()
         try:
             self.process.wait(TIME_TO_END)
@@ -206,24 +205,24 @@ class Running:
             self.cell.end(Interrupted.code, state=STOPPED)
 
 
-def last_words(log: Path) -> str:
-    """The message of this program that a run ended with, or else its last line."""
-    said = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    messages = [line.removeprefix("swap-kunit: ") for line in said if line.startswith("swap-kunit: ")]
-    return (messages or said or ["it ended without a word"])[-1]
+def last_message(log: Path) -> str:
+    """The last message of this program in a run's output, or the last line."""
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    messages = [line.removeprefix("swap-kunit: ") for line in lines if line.startswith("swap-kunit: ")]
+    return (messages or lines or ["it ended without a message"])[-1]
 
 
 def run_cells(cells: list[Cell], request: Request, keep: Path) -> None:
-    """Run all cells that have a kernel, some at a time; matrix.json grows as they end."""
-    queue = [cell for cell in cells if cell.state == NOT_RUN]
+    """Run all cells that have a kernel, several at a time; matrix.json is updated as they end."""
+    queue = [(cell, cell.kernel, cell.out) for cell in cells if cell.state == NOT_RUN and cell.kernel and cell.out]
     total, (number, jobs) = len(queue), at_once(len(queue), request.jobs, available_memory())
     running: list[Running] = []
     try:
         while queue or running:
             while queue and len(running) < number:
-                cell = queue.pop(0)
+                cell, kernel, out = queue.pop(0)
                 with interrupts.held():
-                    running.append(Running(cell, command_of(cell, request, jobs)))
+                    running.append(Running(cell, out, command_of(kernel, cell.config, out, request, jobs)))
             time.sleep(0.1)
             commands.status_line(f"matrix: {total - len(queue) - len(running)} of {total} cells done, now "
                                  + ", ".join(f"{one.cell.name} {time.monotonic() - one.started:.0f} s"
@@ -241,11 +240,11 @@ def run_cells(cells: list[Cell], request: Request, keep: Path) -> None:
                 one.stop()
 
 
-# -- telling -----------------------------------------------------------------
+# -- reporting ---------------------------------------------------------------
 
 
 def line_of(cell: Cell) -> str:
-    """What a cell came to, when it ends."""
+    """The outcome of a cell, printed when it ends."""
     if not cell.summary:
         return f"{cell.name}: {cell.state}: {cell.why} ({cell.seconds:.1f} s)"
     return (f"{cell.name}: " + ", ".join(f"{cell.count(what)} {what}" for what in
@@ -254,15 +253,13 @@ def line_of(cell: Cell) -> str:
 
 
 def write_json(cells: list[Cell], path: Path) -> None:
-    """matrix.json: one object a cell."""
+    """matrix.json: an object for each cell."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(".json.new")
-    fresh.write_text(json.dumps({"cells": [cell.to_json() for cell in cells]}, indent=1) + "\n")
-    fresh.replace(path)
+    layout.write_whole(path, json.dumps({"cells": [cell.to_json() for cell in cells]}, indent=1) + "\n")
 
 
 def table(cells: list[Cell]) -> str:
-    """One line a cell; then why some have no numbers, and what failed in the others."""
+    """A line for each cell; below, failures and why some cells have no numbers."""
     wide = max(len(cell.kernel_name) for cell in cells + [Cell("kernel", [])])
     wide_config = max(len(cell.config_name) for cell in cells + [Cell("", ["config"])])
     lines = [f"{'kernel':<{wide}}  {'config':<{wide_config}}  passed  failed  known bugs  skipped      time"]
@@ -277,7 +274,7 @@ def table(cells: list[Cell]) -> str:
 
 
 def details(cells: list[Cell]) -> list[str]:
-    """What the table has no room for."""
+    """Failures and reasons, which do not fit into the table."""
     lines = []
     for cell in cells:
         names = cell.summary.get("failures", [])
@@ -287,12 +284,12 @@ def details(cells: list[Cell]) -> list[str]:
         if cell.why:
             lines.append(f"{cell.name}: {cell.why}")
         if (names or cell.why) and cell.out and (cell.out / LOG).exists() and cell.seconds:
-            lines.append(f"    all it printed: {relative(cell.out / LOG)}")
+            lines.append(f"    its output: {relative(cell.out / LOG)}")
     return ["", *lines] if lines else []
 
 
 def matrix(request: Request, asked: list[str], configs: list[str]) -> int:
-    """Run every cell; the exit status is the highest of theirs. request: how each is built and run."""
+    """Run every cell; returns the highest exit status. request: how to build and run each."""
     cells = plan(asked, configs, request.ksrc)
     deps.require({**deps.BUILD, **toolchain.programs(request.make_options)})
     top = request.out.absolute() if request.out else layout.default_top()
@@ -307,7 +304,7 @@ def matrix(request: Request, asked: list[str], configs: list[str]) -> int:
     if stopped:
         left = sum(cell.state in (NOT_RUN, STOPPED) for cell in cells)
         print(f"stopped    before the end: {left} of {len(cells)} cells are missing or incomplete; "
-              "run it again to go on")
+              "run it again to continue")
     print(f"results    {relative(keep)}, and a directory for each cell below {relative(top)}")
     print(", ".join(f"{sum(cell.count(what) for cell in cells)} {what}"
                     for what in (results.PASS, results.FAIL, results.SKIPPED)), flush=True)

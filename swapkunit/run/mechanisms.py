@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..base import commands
-from ..build import patches
-from ..source import kernels as source
 from ..base.errors import SwapKunitError
 from ..base.kernel import Kernel
 from ..base.layout import POLICIES, REPO
+from ..build import patches
+from ..source import kernels
 from .results import FAIL, TestResult
 
 PROBE = REPO / "kunit" / "mechanisms.py"
@@ -59,7 +59,7 @@ def find(kernel: Kernel, policies: list[str] | None = None) -> list[Mechanism]:
             steps = [step for policy in policies for step in patches.steps_of(policy, POLICIES)]
             patches.lay(kernel.path, Path(name, "patched"), steps, [])
             entries = ask_probe(kernel, "--patched", Path(name, "patched"))
-    wanted = [] if kernel.given else source.known_kernels().mechanisms_of(kernel.series)
+    wanted = [] if kernel.given else kernels.known_kernels().mechanisms_of(kernel.series)
     unknown = set(wanted) - before.keys()
     if unknown:
         raise SwapKunitError(f"cannot tell whether Linux {kernel.version} has {', '.join(sorted(unknown))}: "
@@ -95,7 +95,7 @@ def ask_probe(kernel: Kernel, *options: str | Path) -> list[Mechanism]:
 
 def missing_tests(kernel: Kernel) -> list[TestResult]:
     """A failed result for each mechanism that a known kernel lacks; none for a given tree."""
-    if kernel.given or not source.known_kernels().mechanisms_of(kernel.series):
+    if kernel.given or not kernels.known_kernels().mechanisms_of(kernel.series):
         return []
     return [TestResult(f"mechanism.{entry.name}", FAIL, [
         f"failed: the probe does not find it in Linux {kernel.version}: {entry.meaning}",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From KTAP log to results: kunit.py parses, we read its JSON and add what it leaves out.
+"""From the KTAP log to results: kunit.py parses it, we read its JSON and add what it omits.
 
-Files written into the output directory: ktap.log, results.json (KernelCI form, as
-kunit.py makes it, with the kernel filled in), junit.xml, decisions.txt,
-outcomes.json and summary.json. None of them holds a time, so that two equal runs give equal files.
+Files in the output directory: ktap.log, results.json (KernelCI format, by kunit.py, with
+the kernel filled in), junit.xml, decisions.txt, outcomes.json and summary.json. They hold
+no times, so that equal runs give equal files.
 """
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import re
 import sys
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ..base import commands, junit
 from ..base.errors import SwapKunitError
@@ -22,20 +23,22 @@ from .console import PARAM_END, SKIP, Case, Suite, join
 from .runner import Results
 
 PASS, FAIL, SKIPPED = "passed", "failed", "skipped"
-# The lines of a crash that tell where it was; UML marks what it is not sure of with a "?".
+# The lines that show where a crash was; UML marks unreliable addresses with "?".
 TRACE = re.compile(r"FAILED at|kernel report: |(BUG|WARNING|KASAN)\b.*: |RIP: |^\[<[0-9a-f]+>\] (?!\? )")
 STATUS = {"PASS": PASS, "SKIP": SKIPPED}
 SUMMARY = "summary.json"
 OUTCOMES = "outcomes.json"
 TEXT_LINES = 6      # of each failed case's text
 
+Json = dict[str, Any]
+
 
 @dataclass
 class TestResult:
-    """One result that counts: a case, or one parameter of it.
+    """The result of a case, or of one parameter of it.
 
-    name is suite.case or suite.case[param]; text what was printed for it; reason
-    why it was skipped; known the title of the known bug it shows, if any.
+    name: suite.case or suite.case[param]. text: its output. reason: why it was skipped.
+    fate: crashed, hung or failed, if it did not end by itself. known: the title of the known bug it shows.
     """
 
     name: str
@@ -53,13 +56,13 @@ class TestResult:
 
 @dataclass
 class Report:
-    """All tests of a run, in order, and the known bugs seen fixed."""
+    """All test results of a run, in order, and the known bugs that are fixed here."""
 
     tests: list[TestResult]
     fixed: list[str] = field(default_factory=list)
 
     def count(self, status: str) -> int:
-        """How many tests have status; those that show a known bug are in no count."""
+        """The number of tests with status; those that show a known bug do not count."""
         return sum(test.status == status and not test.known for test in self.tests)
 
     def closing_line(self) -> str:
@@ -71,35 +74,35 @@ class Report:
 
 
 def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet: bool) -> list[TestResult]:
-    """Write ktap.log, have kunit.py parse (and print) it, and return the tests."""
+    """Write ktap.log, let kunit.py parse (and print) it, and return the test results."""
     log, target = layout.out / "ktap.log", layout.out / "results.json"
     log.write_text(join(results.suites), errors="backslashreplace")
     target.unlink(missing_ok=True)
-    command = [sys.executable, parser, "parse", f"--json={target}", log]
+    command: list[str | Path] = [sys.executable, parser, "parse", f"--json={target}", log]
     commands.show(command)
     sys.stdout.flush()
     done = commands.run(command, echo=not quiet, env=commands.kernel_environment())
     for line in results.reports:
-        print(f"report outside of a case: {without_controls(line)}")
+        print(f"kernel report outside of a case: {without_controls(line)}")
     if not target.exists():
         print(done.output)
-        raise SwapKunitError(f"cannot parse the results: {parser} ended with status {done.status} and left no "
-                             f"{target}; what it printed is shown above, what it was given is {log}")
+        raise SwapKunitError(f"cannot parse the results: {parser} ended with status {done.status} and did not write "
+                             f"{target}; see its output above, and its input {log}")
     tree = json.loads(target.read_text())
     complete_json(tree, kernel)
     target.write_text(json.dumps(tree, indent=2) + "\n")
     return tests_of(tree, results.suites)
 
 
-def complete_json(group: dict, kernel: Kernel) -> None:
-    """Fill in what kunit.py parse does not know."""
+def complete_json(group: Json, kernel: Kernel) -> None:
+    """Fill in the fields that kunit.py parse does not know."""
     group.update(arch="um", kernel=kernel.version)
     for inner in group["sub_groups"]:
         complete_json(inner, kernel)
 
 
-def tests_of(tree: dict, suites: list[Suite]) -> list[TestResult]:
-    """The tests in kunit.py's JSON, with what was printed for each."""
+def tests_of(tree: Json, suites: list[Suite]) -> list[TestResult]:
+    """The tests in kunit.py's JSON, with their output."""
     groups = {group["name"]: group for group in tree["sub_groups"]}
     tests = []
     for suite in suites:
@@ -109,7 +112,7 @@ def tests_of(tree: dict, suites: list[Suite]) -> list[TestResult]:
     return tests
 
 
-def suite_tests(group: dict, suite: Suite) -> list[TestResult]:
+def suite_tests(group: Json, suite: Suite) -> list[TestResult]:
     """The tests of one suite, in the order of its cases."""
     plain = {case["name"]: case["status"] for case in group["test_cases"]}
     nested = {inner["name"]: inner for inner in group["sub_groups"]}
@@ -120,23 +123,23 @@ def suite_tests(group: dict, suite: Suite) -> list[TestResult]:
         else:
             reason = SKIP.search(case.lines[-1]) if case.lines else None
             tests.append(TestResult(case.full_name, STATUS.get(plain.get(case.name, ""), FAIL),
-                               told(case), reason[1] if reason else "", case.fate))
+                               text_of(case), reason[1] if reason else "", case.fate))
     return tests
 
 
-def parameter_tests(group: dict, case: Case) -> list[TestResult]:
+def parameter_tests(group: Json, case: Case) -> list[TestResult]:
     """The parameters of a case; the case itself too when only it failed."""
     texts, reasons = by_parameter(case)
     tests = [TestResult(f"{case.full_name}[{item['name']}]", STATUS.get(item["status"], FAIL),
                    texts.get(item["name"], []), reasons.get(item["name"], ""))
               for item in group["test_cases"]]
     if not case.passed() and not any(test.status == FAIL for test in tests):
-        tests.append(TestResult(case.full_name, FAIL, told(case), "", case.fate))
+        tests.append(TestResult(case.full_name, FAIL, text_of(case), "", case.fate))
     return tests
 
 
-def told(case: Case) -> list[str]:
-    """What a case printed, without its result line, and how it ended."""
+def text_of(case: Case) -> list[str]:
+    """A case's output without its result line; how it crashed or hung, and where."""
     lines = [clean(line) for line in (case.lines if case.fate else case.lines[:-1])]
     if case.fate:
         lines = [f"{case.fate}: {case.reason}", *(list(filter(TRACE.search, lines)) or lines[-12:])]
@@ -144,7 +147,7 @@ def told(case: Case) -> list[str]:
 
 
 def by_parameter(case: Case) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """What a case printed, and its skip reasons, by parameter."""
+    """A case's output and skip reasons, by parameter."""
     texts: dict[str, list[str]] = {}
     reasons: dict[str, str] = {}
     current: list[str] = []
@@ -163,7 +166,7 @@ def by_parameter(case: Case) -> tuple[dict[str, list[str]], dict[str, str]]:
 
 
 def clean(line: str) -> str:
-    """A diagnostic line without indentation and KTAP's own words."""
+    """A diagnostic line without indentation; "" for lines of KTAP's own."""
     text = re.sub(r"^\s*(# )?", "", line).rstrip()
     return "" if re.match(r"(KTAP version|Subtest: |1\.\.\d|module: )", text) else text
 
@@ -171,7 +174,7 @@ def clean(line: str) -> str:
 def interesting(text: list[str]) -> list[str]:
     """A failure's text from its first fault on.
 
-    Where a fixture's function found it, its own place says nothing: the text names the suite's.
+    Lines that name a place in the fixture are left out: the text also names the place in the suite.
     """
     for number, line in enumerate(text):
         if "FAILED at" in line or "_kunit.c:" in line \
@@ -184,7 +187,7 @@ def interesting(text: list[str]) -> list[str]:
 
 
 def write_decisions(layout: Layout, results: Results) -> int:
-    """decisions.txt: every decision in the kernel's order of cases; returns how many."""
+    """decisions.txt: all decisions, in the kernel's order of cases; returns their number."""
     text = "".join(f"{line}\n" for line in results.decisions)
     (layout.out / "decisions.txt").write_text(text)
     return len(results.decisions)
@@ -192,7 +195,7 @@ def write_decisions(layout: Layout, results: Results) -> int:
 
 def write_summary(layout: Layout, kernel: Kernel, config: list[str], policies: list[str],
                   report: Report, interrupted: bool) -> None:
-    """summary.json: the run's numbers, for whoever compares runs."""
+    """summary.json: the run's totals, for comparing runs."""
     summary = {"kernel": kernel.version, "config": config, "policies": policies, "interrupted": interrupted,
                **{status: report.count(status) for status in (PASS, FAIL, SKIPPED)},
                "known_bugs": sum(bool(test.known) for test in report.tests),
@@ -201,24 +204,24 @@ def write_summary(layout: Layout, kernel: Kernel, config: list[str], policies: l
     (layout.out / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n")
 
 
-def read_summary(layout: Layout) -> dict:
-    """What write_summary() left, or an empty dict."""
+def read_summary(layout: Layout) -> Json:
+    """What write_summary() wrote, or an empty dict."""
     try:
-        return json.loads((layout.out / SUMMARY).read_text())
-    except (OSError, ValueError):
+        return dict(json.loads((layout.out / SUMMARY).read_text()))
+    except (OSError, ValueError, TypeError):
         return {}
 
 
 def write_outcomes(layout: Layout, tests: list[TestResult]) -> None:
-    """outcomes.json: what became of each test, for whoever compares two runs case by case."""
-    told = [{**asdict(test), "text": interesting(test.text)[:TEXT_LINES] if test.status == FAIL else []}
+    """outcomes.json: the result of each test, for comparing runs case by case."""
+    entries = [{**asdict(test), "text": interesting(test.text)[:TEXT_LINES] if test.status == FAIL else []}
             for test in tests]
-    (layout.out / OUTCOMES).write_text(json.dumps(told, indent=1) + "\n")
+    (layout.out / OUTCOMES).write_text(json.dumps(entries, indent=1) + "\n")
 
 
 def read_outcomes(layout: Layout) -> list[TestResult]:
-    """What write_outcomes() left. Raises OSError or ValueError."""
-    return [TestResult(**told) for told in json.loads((layout.out / OUTCOMES).read_text())]
+    """What write_outcomes() wrote. Raises OSError or ValueError."""
+    return [TestResult(**entry) for entry in json.loads((layout.out / OUTCOMES).read_text())]
 
 
 def write_junit(layout: Layout, tests: list[TestResult]) -> None:

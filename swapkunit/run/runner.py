@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run suites, each in a UML of its own; a crash or a hang is a failed case, not the end."""
+"""Run suites, each in a UML of its own; after a crash or hang the run goes on with the next case."""
 from __future__ import annotations
 
 import fnmatch
@@ -10,26 +10,27 @@ import selectors
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ..base import commands, interrupts
 from ..base.errors import SwapKunitError, UntestableKernel
-from .console import AFTER_LAST, WHOLE, Case, Console, Suite, alike, listed_cases
 from ..base.layout import REPO, Layout
+from .console import AFTER_LAST, WHOLE, Case, Console, Suite, alike, listed_cases
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
 
-BENCHMARKS = "swap_bench_"   # suites that verbs of their own run
-ENOUGH_HANGS = 3        # in one suite: the others are not waited for
+BENCHMARKS = "swap_bench_"   # suites that have their own verbs
+ENOUGH_HANGS = 3        # hung cases of a suite after which the rest is not run
 ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
-SHOWN = 100             # lines kept of the start and of the end of what a broken case printed
+SHOWN = 100             # lines kept of the start and of the end of a broken case's output
 BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
 
 
 @dataclass
 class RunOptions:
-    """filters: globs such as "swap_alloc.*"; timeout in seconds without a sign of life.
+    """filters: globs such as "swap_alloc.*". timeout: seconds without output until a UML is killed.
 
-    shuffle: a seed; each case then has a UML of its own, in an order drawn from it.
-    kernel_args: the whole command line; of it, given is what the user asked for.
+    shuffle: a seed; each case then runs in its own UML, in random order.
+    kernel_args: the whole command line; given: the arguments among them from the user.
     """
 
     filters: list[str] = field(default_factory=list)
@@ -42,9 +43,9 @@ class RunOptions:
 
 @dataclass
 class Results:
-    """Everything the UMLs told. interrupted: somebody stopped the run early.
+    """The output of all UMLs. interrupted: the run was stopped early; missing: cases that did not run.
 
-    reports: of the kernel outside of all cases, each once: how they begin.
+    reports: first lines of kernel reports outside of all cases, each once.
     """
 
     suites: list[Suite]
@@ -60,9 +61,9 @@ class Results:
 
 
 def list_cases(layout: Layout, options: RunOptions, binary: Path | None = None) -> list[str]:
-    """All suite.case names of the kernel, in its order; remembered per vmlinux.
+    """All suite.case names of the kernel, in its order; cached per vmlinux.
 
-    Raises UntestableKernel when the kernel does not come so far.
+    Raises UntestableKernel if the kernel does not list its cases.
     """
     binary = binary or layout.vmlinux
     info = binary.stat()
@@ -77,21 +78,21 @@ def list_cases(layout: Layout, options: RunOptions, binary: Path | None = None) 
         known = {"key": key, "cases": cases, "lpj": calibrated or known.get("lpj")}
         memo.write_text(json.dumps(known))
     options.kernel_args = with_calibration(options, known).kernel_args
-    return known["cases"]
+    return list(known["cases"])
 
 
-def with_calibration(options: RunOptions, known: dict) -> RunOptions:
-    """options with the delay loop's calibration of an earlier boot: that is half of a boot's time."""
+def with_calibration(options: RunOptions, known: dict[str, Any]) -> RunOptions:
+    """options with the lpj= of an earlier boot: calibrating the delay loop takes half of the boot time."""
     if not known.get("lpj") or any(arg.startswith(("lpj=", "time-travel")) for arg in options.kernel_args):
         return options
     return replace(options, kernel_args=[*options.kernel_args, f"lpj={known['lpj']}"])
 
 
 def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> tuple[list[str], str]:
-    """Boot once with kunit.action=list; the cases, and the delay loop's calibration.
+    """Boot once with kunit.action=list; returns the cases and the loops per jiffy.
 
-    Raises UntestableKernel when no case is listed, and plain SwapKunitError when it
-    is the user's kernel arguments that are in the way.
+    Raises UntestableKernel if no case is listed, or SwapKunitError if the user's kernel
+    arguments are the reason.
     """
     try:
         return try_to_list(layout, options, binary)
@@ -101,7 +102,7 @@ def boot_to_list(layout: Layout, options: RunOptions, binary: Path) -> tuple[lis
         others = [arg for arg in options.kernel_args if arg not in options.given]
         try_to_list(layout, replace(options, kernel_args=others), binary, quiet=True)
         raise SwapKunitError(f"the kernel does not reach its first case with {' '.join(options.given)} on its "
-                             "command line, and does without: see its console's end above, and give other "
+                             "command line, but does without; see the end of its console above, and change the "
                              "arguments (--kernel-arg, make: KUNIT_ARGS=)") from None
 
 
@@ -129,16 +130,16 @@ def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool =
         if not quiet:
             print("\n".join(uml.lines[-40:]))
         why = uml.console.panic or ended_by or f"it ended with status {uml.process.returncode}"
-        raise UntestableKernel(f"the kernel under test does not reach its first case: {why}; its "
-                               f"console is in {log}, its end is shown")
+        raise UntestableKernel(f"the kernel under test does not reach its first case: {why}; the end of its "
+                               f"console is shown above, all of it is in {log}")
     calibrated = re.search(r"BogoMIPS \(lpj=(\d+)\)", "\n".join(uml.lines))
     return cases, calibrated[1] if calibrated else ""
 
 
 def select(cases: list[str], filters: list[str]) -> list[str]:
-    """The cases that any of filters names; without filters all but the benchmarks.
+    """The cases that match one of filters; without filters, all except the benchmarks.
 
-    Raises SwapKunitError when none is named.
+    Raises SwapKunitError if none matches.
     """
     if not filters:
         return [case for case in cases if not case.startswith(BENCHMARKS)]
@@ -146,14 +147,14 @@ def select(cases: list[str], filters: list[str]) -> list[str]:
     chosen = [case for case in cases if any(fnmatch.fnmatchcase(case, glob) for glob in globs)]
     if not chosen:
         suites = list(dict.fromkeys(case.split(".")[0] for case in cases))
-        raise SwapKunitError(f"no case matches the filter {','.join(filters)}: this kernel has the "
-                             f"suites {', '.join(suites)}; see `swap-kunit list` for their cases")
+        raise SwapKunitError(f"no case matches the filter {','.join(filters)}; this kernel has the "
+                             f"suites {', '.join(suites)}; `swap-kunit list` prints their cases")
     return chosen
 
 
 @dataclass
 class Job:
-    """One UML to start: which cases of which suite, and the glob that names them."""
+    """One UML to start: the suite, its cases, and a glob that matches just these."""
 
     suite: str
     glob: str
@@ -161,7 +162,7 @@ class Job:
 
 
 def plan(cases: list[str], chosen: list[str], filters: list[str], durations: dict[str, float]) -> list[Job]:
-    """One job per suite, longest known first; one per case where no glob gives just the chosen."""
+    """One job per suite, longest known first; one per case where no glob matches just the chosen ones."""
     jobs = []
     for suite in dict.fromkeys(case.split(".")[0] for case in chosen):
         every = [case for case in cases if case.startswith(f"{suite}.")]
@@ -180,14 +181,14 @@ def plan(cases: list[str], chosen: list[str], filters: list[str], durations: dic
 
 
 def plan_alone(chosen: list[str], seed: int) -> list[Job]:
-    """One job per case, in an order drawn from seed."""
+    """One job per case, in random order by seed."""
     jobs = [Job(case.split(".")[0], case, [case.split(".")[1]]) for case in chosen]
     random.Random(seed).shuffle(jobs)
     return jobs
 
 
 def suite_arguments(suite: str, suites: Path = REPO / "kunit" / "suites") -> list[str]:
-    """What the suite wants on its kernel's command line, from a comment in its source:
+    """The kernel arguments that a suite asks for in a comment of its source:
 
     /* swap-kunit: zswap.enabled=0 */
     """
@@ -202,7 +203,7 @@ def suite_arguments(suite: str, suites: Path = REPO / "kunit" / "suites") -> lis
 
 
 class Runner:
-    """Runs jobs, a few UMLs at a time, and collects their cases."""
+    """Run jobs, several UMLs at a time, and collect their cases."""
 
     def __init__(self, binary: Path, logs: Path, options: RunOptions):
         self.binary, self.logs, self.options = binary, logs, options
@@ -217,7 +218,7 @@ class Runner:
         self._scratch = memory_directory(memory_bytes(args) * options.jobs)
 
     def run(self, queue: list[Job]) -> bool:
-        """Run all jobs; False when interrupted. No UML outlives this."""
+        """Run all jobs; returns False if interrupted. No UML is left running."""
         queue = list(queue)
         total = sum(len(job.cases) for job in queue)
         with selectors.DefaultSelector() as selector:
@@ -243,12 +244,12 @@ class Runner:
         return True
 
     def _given_up(self, job: Job) -> bool:
-        """Whether so many cases of the suite hang that the rest would only take time."""
+        """Whether so many cases of the suite hang that the rest is not run; they are then marked as hung."""
         hung = sum(case.suite == job.suite and case.fate == "hung" for case in self.cases.values())
         if hung < ENOUGH_HANGS:
             return False
         for name in job.cases:
-            self._blame(job, name, "hung", f"not run: {ENOUGH_HANGS} cases of {job.suite} hang before it", [])
+            self._blame(job, name, "hung", f"not run: {ENOUGH_HANGS} cases of {job.suite} before it hang", [])
         return True
 
     def _start(self, job: Job) -> Uml:
@@ -262,8 +263,9 @@ class Runner:
         return uml
 
     def _wait(self, selector: selectors.BaseSelector) -> list[tuple[Uml, str]]:
-        """The UMLs that ended or must be ended, with the reason."""
-        ended = [(key.fileobj, "") for key, _ in selector.select(0.2) if not key.fileobj.read()]
+        """The UMLs that ended ("") or must be killed (why)."""
+        ready = {key.fileobj for key, _ in selector.select(0.2)}
+        ended = [(uml, "") for uml in self._running if uml in ready and not uml.read()]
         gone = {uml for uml, _ in ended}
         for uml in self._running:
             reason = "" if uml in gone else uml.stuck(self.options.timeout)
@@ -285,7 +287,7 @@ class Runner:
         self.seconds[job.suite] = self.seconds.get(job.suite, 0) + time.monotonic() - uml.started
 
     def _keep(self, case: Case) -> None:
-        """Take a case that ended. One whose results contradict each other has failed."""
+        """Add a case that ended. Two different results for it are a failure."""
         known = self.cases.setdefault(case.full_name, case)
         if not known.fate and known.result() != case.result():
             self.cases[case.full_name] = replace(
@@ -293,7 +295,7 @@ class Runner:
                 reason=f"two results: {known.result()}, then {case.result()}")
 
     def _finish(self, uml: Uml, ended_by: str) -> list[Job]:
-        """Close an ended UML; the jobs that go on where it stopped."""
+        """Close an ended UML; returns jobs for the cases that it did not run."""
         with interrupts.held():
             job = self._running.pop(uml)
             uml.close()
@@ -310,22 +312,22 @@ class Runner:
             if fault:
                 self._blame(job, AFTER_LAST, *fault, uml.console.pending)
             elif uml.console.suite_failed and all(case.passed() for case in uml.console.done):
-                self._blame(job, WHOLE, "failed", "its end says not ok", uml.console.pending)
+                self._blame(job, WHOLE, "failed", "the suite ended with \"not ok\"", uml.console.pending)
             return []
         culprit = uml.console.running if uml.console.running in left else left[0]
-        fate, reason = fault or ("crashed", "the kernel ended without a word")
+        fate, reason = fault or ("crashed", "the kernel ended without a message")
         if culprit == uml.console.running and uml.console.parameter:
             reason = f"[{uml.console.parameter}] {reason}"
         self._blame(job, culprit, fate, reason, uml.console.pending)
         return [Job(job.suite, f"{job.suite}.{name}", [name]) for name in left if name != culprit]
 
     def _boot_failed(self, uml: Uml, job: Job, ended_by: str) -> None:
-        """A kernel that listed its cases but did not start KUnit this time."""
+        """Note that a kernel which has listed its cases did not start KUnit this time."""
         uml.console.pending = uml.lines[-30:]
         uml.console.panic = uml.console.panic or ended_by or "the kernel ended before KUnit started"
 
     def _without_a_run(self, job: Job, name: str, console: Console) -> None:
-        """A case whose suite ended without it: skipped with its suite, or failed."""
+        """Record a case whose suite ended without running it: skipped with the suite, or failed."""
         if console.suite_skipped is None:
             self._blame(job, name, "failed", suite_failure(console), [])
         else:
@@ -338,33 +340,33 @@ class Runner:
 
 
 def shortened(lines: list[str]) -> list[str]:
-    """The first and last lines: a loop that prints says the same in between."""
+    """The first and last lines; the output of a loop in between says nothing new."""
     left_out = len(lines) - 2 * SHOWN
     if left_out <= 0:
         return list(lines)
-    return [*lines[:SHOWN], f"... {left_out} lines are left out here; the console's log has them",
+    return [*lines[:SHOWN], f"... {left_out} lines left out; see the log of the console",
             *lines[-SHOWN:]]
 
 
 def describe_end(uml: Uml, ended_by: str) -> tuple[str, str] | None:
-    """(fate, reason) of a UML that did not end as it should; None for a good end."""
+    """(fate, reason) of a UML that crashed or hung; None if it ended properly."""
     if ended_by.startswith("hung"):
         return "hung", ended_by.partition(": ")[2]
     if uml.console.panic:
         return "crashed", uml.console.panic
     if not uml.console.suite_ended:
-        return "crashed", f"the kernel ended with status {uml.process.returncode}, no panic was printed"
+        return "crashed", f"the kernel ended with status {uml.process.returncode} without a panic"
     return None
 
 
 def suite_failure(console: Console) -> str:
-    """Why a suite ended before its cases, from what it printed."""
-    said = [line.strip() for line in console.pending if "fail" in line or "error" in line]
-    return said[0] if said else "the suite ended before this case"
+    """Why a suite ended before its cases, from its output."""
+    messages = [line.strip() for line in console.pending if "fail" in line or "error" in line]
+    return messages[0] if messages else "the suite ended before this case"
 
 
 def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | None = None) -> Results:
-    """Run the chosen cases. Only ^C ends this early, and then Results say so."""
+    """Run the chosen cases. Only ^C ends this early; Results.interrupted is then set."""
     started = time.monotonic()
     chosen = select(cases, options.filters)
     logs = layout.out / "logs"
@@ -377,7 +379,7 @@ def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | No
     if options.shuffle is None:
         jobs = plan(cases, chosen, options.filters, durations)
     else:
-        print(f"each case alone, shuffled by seed {options.shuffle}", flush=True)
+        print(f"each case in its own UML, in random order (seed {options.shuffle})", flush=True)
         jobs = plan_alone(chosen, options.shuffle)
     shown = kernel_arguments([*options.kernel_args, "kunit.filter_glob=SUITE"])
     commands.show([binary or layout.vmlinux, *shown])
@@ -391,7 +393,7 @@ def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | No
 
 
 def gather(runner: Runner, cases: list[str], chosen: list[str]) -> Results:
-    """Put the runner's cases in the order the kernel lists them."""
+    """The runner's cases in the order in which the kernel lists them."""
     suites = []
     for name in dict.fromkeys(case.split(".")[0] for case in chosen):
         wanted = [case for case in chosen if case.startswith(f"{name}.")] \
@@ -407,6 +409,6 @@ def gather(runner: Runner, cases: list[str], chosen: list[str]) -> Results:
 def read_durations(layout: Layout) -> dict[str, float]:
     """Seconds each suite took last time."""
     try:
-        return json.loads((layout.out / "durations.json").read_text())
-    except (OSError, ValueError):
+        return dict(json.loads((layout.out / "durations.json").read_text()))
+    except (OSError, ValueError, TypeError):
         return {}

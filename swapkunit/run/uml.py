@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One UML: start it in a session of its own, read its console, leave nothing of it behind."""
+"""One UML: start it in a session of its own, read its console, and clean up after it."""
 from __future__ import annotations
 
 import os
@@ -13,30 +13,30 @@ from pathlib import Path
 from ..base import commands
 from .console import Console
 
-MAX_CONSOLE = 8 << 20      # bytes; a case that prints more is looping
+MAX_CONSOLE = 8 << 20      # bytes; a UML that prints more is looping
 DEFAULT_MEMORY = "mem=256M"
-# What kunit.py gives, and printk.time=0 so that no log differs by its times.
+# As kunit.py; printk.time=0 keeps logs comparable.
 KERNEL_ARGS = ("console=tty", "kunit_shutdown=halt", "kunit.enable=1", "printk.time=0")
-BESIDE_MEMORY = 64 << 20    # bytes of its directory for what is not its memory
-PIPE = 1 << 20             # a UML that halts waits for no reader: what finds no room is lost
-AFTER_PANIC = 2.0           # seconds a panicked UML gets to print its trace and end
+BESIDE_MEMORY = 64 << 20    # bytes of its directory for everything but its memory
+PIPE = 1 << 20              # bytes; a UML that halts does not wait for the reader: output beyond this is lost
+AFTER_PANIC = 2.0           # seconds for a panicked UML to print its trace and end
 
 
 def kernel_arguments(extra: list[str]) -> list[str]:
-    """The command line every UML gets; extra ones come last and so win."""
+    """The command line of a UML; extra arguments come last and win."""
     memory = [] if any(arg.startswith("mem=") for arg in extra) else [DEFAULT_MEMORY]
     return [*memory, *KERNEL_ARGS, *extra]
 
 
 def memory_bytes(args: list[str]) -> int:
-    """The memory a command line gives to its UML."""
+    """The memory size, in bytes, that a command line sets."""
     found = re.findall(r"(?:^| )mem=(\d+)([KMG]?)", " ".join(args), re.I)
     number, unit = found[-1] if found else ("256", "M")
     return int(number) << {"": 0, "K": 10, "M": 20, "G": 30}[unit.upper()]
 
 
 def memory_directory(needed: int) -> str | None:
-    """Where UMLs may keep their memory: /dev/shm when it has needed bytes, else the default."""
+    """The directory for UMLs' memory: /dev/shm if it has needed bytes free; None: the default."""
     try:
         info = os.statvfs("/dev/shm")
     except OSError:
@@ -47,7 +47,7 @@ def memory_directory(needed: int) -> str | None:
 
 
 class Uml:
-    """A running UML. log is the file its whole console goes to."""
+    """A running UML. log: the file for its whole console output."""
 
     def __init__(self, binary: Path, args: list[str], log: Path, scratch: str | None):
         self.directory = tempfile.mkdtemp(prefix="swap-kunit-", dir=scratch)
@@ -68,14 +68,16 @@ class Uml:
             env=env, cwd=self.directory, start_new_session=True, pipesize=PIPE)
         commands.guard("+", self.process.pid)
         self._watch = commands.watch(self.process)
-        os.set_blocking(self.process.stdout.fileno(), False)
+        assert self.process.stdout
+        self._stdout = self.process.stdout
+        os.set_blocking(self.fileno(), False)
 
     def fileno(self) -> int:
-        """The descriptor to wait on for console output."""
-        return self.process.stdout.fileno()
+        """The file descriptor of the console output."""
+        return self._stdout.fileno()
 
     def read(self) -> bool:
-        """Take what the console has; False at its end."""
+        """Read the available console output; returns False at its end."""
         try:
             data = os.read(self.fileno(), 1 << 16)
         except BlockingIOError:
@@ -100,7 +102,7 @@ class Uml:
             self.panicked = self.spoke
 
     def stuck(self, timeout: float) -> str:
-        """Why this UML must be ended now, or ""."""
+        """Why this UML must be killed now, or ""."""
         now = time.monotonic()
         broken = self._watch() if self._watch else ""
         if broken:
@@ -108,18 +110,18 @@ class Uml:
         if self.panicked and now - self.panicked > AFTER_PANIC:
             return "panic"
         if now - self.spoke > timeout:
-            return f"hung: nothing was printed for {timeout:g} s"
+            return f"hung: it printed nothing for {timeout:g} s"
         if now - self.advanced > 2 * timeout:
-            return f"hung: it prints, but no case ended for {2 * timeout:g} s"
+            return f"hung: it prints, but no case has ended for {2 * timeout:g} s"
         if self._bytes > MAX_CONSOLE:
             return f"hung: it printed {MAX_CONSOLE >> 20} MB"
         return ""
 
     def close(self) -> None:
-        """Kill the whole session (a UML leaves a stopped child even after a clean end)."""
+        """Kill the whole session (even a UML that ended leaves a stopped child) and remove its files."""
         commands.kill_group(self.process)
         commands.guard("-", self.process.pid)
         commands.tidy()
-        self.process.stdout.close()
+        self._stdout.close()
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The one screen at the end of a run."""
+"""The summary at the end of a run, one screen."""
 from __future__ import annotations
 
 from collections import Counter
 
-from ..base.text import relative
+from ..base.text import plural, relative
 from .results import FAIL, PASS, SKIPPED, TEXT_LINES, Report, TestResult, interesting
 from .runner import Results
 from .session import Request, Session
@@ -13,13 +13,13 @@ FAILURES = 12       # failed cases shown
 
 
 def asked_for(request: Request) -> str:
-    """The configuration and the policies of a run, as the verdict names them."""
+    """The lines for the configuration and the policies of a run."""
     config = f".kunitconfig{''.join(f' + {name}' for name in request.config)}"
     return config + (f"\npolicy     {', '.join(request.policies)}" if request.policies else "")
 
 
 def verdict(session: Session, results: Results, report: Report) -> str:
-    """The screen's text; its last line is the closing line."""
+    """The text of the summary; its last line has the totals."""
     lines = ["", f"kernel     Linux {session.kernel.version}, {session.kernel.origin}",
              f"config     {asked_for(session.request)}"]
     lines += suite_table(results, report)
@@ -28,7 +28,7 @@ def verdict(session: Session, results: Results, report: Report) -> str:
     lines += [f"fixed here {text}" for text in report.fixed]
     lines += skips(report)
     if results.interrupted:
-        lines.append(f"stopped    before the end: {results.missing} cases were not run")
+        lines.append(f"stopped    before the end: {plural(results.missing, 'case')} not run")
     lines.append(f"time       {session.stages.line()} ({results.umls} UMLs)")
     lines += [f"{what:<10} {relative(session.layout.out / name)}" for what, name in (
         ("log", "ktap.log"), ("results", "results.json"), ("", "junit.xml"), ("decisions", "decisions.txt"),
@@ -37,7 +37,7 @@ def verdict(session: Session, results: Results, report: Report) -> str:
 
 
 def suite_table(results: Results, report: Report) -> list[str]:
-    """One line a suite: counts and seconds."""
+    """A line for each suite: counts and seconds."""
     lines = []
     width = max((len(suite.name) for suite in results.suites), default=0)
     for suite in results.suites:
@@ -50,7 +50,7 @@ def suite_table(results: Results, report: Report) -> list[str]:
 
 
 def failures(tests: list[TestResult]) -> list[str]:
-    """The failed cases with the first lines of their text: crashes first, equal texts once."""
+    """Failed cases with the first lines of their text: crashes first, the same text once."""
     groups: dict[tuple[str, ...], list[TestResult]] = {}
     for test in sorted(tests, key=lambda test: not test.fate):
         text = [line[:150] for line in interesting(test.text)[:TEXT_LINES]]
@@ -62,13 +62,13 @@ def failures(tests: list[TestResult]) -> list[str]:
         lines += [f"             {line}" for line in text]
     more = Counter(test.suite for key in list(groups)[FAILURES:] for test in groups[key])
     if more:
-        lines.append(f"failed     and {sum(more.values())} more, all in the log: "
+        lines.append(f"failed     and {sum(more.values())} more; see the log: "
                      + ", ".join(f"{number} in {suite}" for suite, number in more.items()))
     return lines
 
 
 def known_bug_lines(report: Report) -> list[str]:
-    """Each known bug that was seen, and the cases that show it."""
+    """The known bugs found, and the cases that show them."""
     titles: dict[str, list[str]] = {}
     for test in report.tests:
         if test.known:
@@ -81,8 +81,7 @@ def known_bug_lines(report: Report) -> list[str]:
 
 
 def skips(report: Report) -> list[str]:
-    """Why cases were skipped, counted."""
+    """The reasons for skips, with numbers of cases."""
     reasons = Counter(test.reason or "no reason given" for test in report.tests
                       if test.status == SKIPPED)
-    return [f"skipped    {reason}: {number} case{'s' * (number > 1)}"
-            for reason, number in reasons.most_common()]
+    return [f"skipped    {reason}: {plural(number, 'case')}" for reason, number in reasons.most_common()]
