@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 from swapkunit.run import known_bugs, results
 from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.kernel import version_key
+from swapkunit.base.layout import CONFIGS
 from swapkunit.run.known_bugs import KnownBug
 from swapkunit.base.kernel import Kernel
 from swapkunit.run.console import Case, Suite
@@ -84,11 +87,31 @@ class Parse(Scratch):
 class KnownBugs(Scratch):
     """A listed failure is no news, anything else about the case is."""
 
-    BUG = KnownBug("two is one", "swap_a.fails", "expected 1, got 2")
+    BUG = KnownBug("two is one", ("swap_a.fails",), "expected 1, got 2", ("6.1", "6.12"))
+    TESTED = ["5.10", "6.1", "6.12", "7.3"]
 
-    def report(self, *tests: TestResult, bug: KnownBug | None = None) -> results.Report:
+    def report(self, *tests: TestResult, bug: KnownBug | None = None, version: str = "6.12.9") -> results.Report:
         """The report of tests with one known bug."""
-        return known_bugs.apply(list(tests), [bug or self.BUG])
+        return known_bugs.apply(list(tests), [bug or self.BUG], self.TESTED, version)
+
+    def test_kernels_that_may_have_it(self) -> None:
+        for version, known in (("6.1.192", "two is one"), ("6.6.63", "two is one"),
+                               ("5.15.1", "two is one (known from 6.1 to 6.12, also here)"),
+                               ("6.18.4", "two is one (known from 6.1 to 6.12, also here)"),
+                               ("5.10.1", ""), ("7.3.4", ""), ("7.4.0-rc1", "")):
+            with self.subTest(version):
+                report = self.report(TestResult("swap_a.fails", FAIL, FAILED), version=version)
+                self.assertEqual(report.tests[0].known, known)
+                self.assertEqual(report.count(FAIL), int(not known))
+                report = self.report(TestResult("swap_a.fails", PASS), version=version)
+                self.assertEqual(bool(report.fixed), version in ("6.1.192", "6.6.63"))
+        bug = replace(self.BUG, seen=("7.3",))
+        report = self.report(TestResult("swap_a.fails", FAIL, FAILED), bug=bug, version="7.4.0-rc1")
+        self.assertEqual(report.tests[0].known, "two is one (known in 7.3, also here)")
+
+    def test_weak_case_is_not_told_as_fixed(self) -> None:
+        report = self.report(TestResult("swap_a.fails", PASS), bug=replace(self.BUG, weak="it sees the middle only"))
+        self.assertEqual(report.fixed, [])
 
     def test_expected_failure_counts_nowhere(self) -> None:
         report = self.report(TestResult("swap_a.fails", FAIL, FAILED), TestResult("swap_a.other", PASS))
@@ -111,7 +134,7 @@ class KnownBugs(Scratch):
 
     def test_what_a_debugging_kernel_adds(self) -> None:
         reported = ["fails: EXPECTATION FAILED at case.c:147", "kernel report: WARNING: mm/swap_table.h:193 at x"]
-        bug = KnownBug("two is one", "swap_a.fails", "expected 1, got 2", ("WARNING: mm/swap_table.h:",))
+        bug = replace(self.BUG, also=("WARNING: mm/swap_table.h:",))
         test = TestResult("swap_a.fails", FAIL, [*FAILED, *reported])
         self.assertEqual(self.report(test).count(FAIL), 1)
         self.assertEqual(self.report(test, bug=bug).count(FAIL), 0)
@@ -122,28 +145,28 @@ class KnownBugs(Scratch):
     def test_crash(self) -> None:
         crash = TestResult("swap_a.fails", FAIL, ["crashed: Kernel panic - not syncing: x"], fate="crashed")
         self.assertEqual(self.report(crash).count(FAIL), 1)
-        bug = KnownBug("panics", "swap_a.fails", "crashed")
+        bug = replace(self.BUG, expect="crashed")
         self.assertEqual(self.report(crash, bug=bug).count(FAIL), 0)
 
     def test_parameters(self) -> None:
         tests = [TestResult("swap_a.fails[zram]", FAIL, FAILED), TestResult("swap_a.fails[ssd]", FAIL, FAILED)]
-        one = KnownBug("t", "swap_a.fails[zram]", "got 2")
+        one = replace(self.BUG, cases=("swap_a.fails[zram]",))
         self.assertEqual(self.report(*tests, bug=one).count(FAIL), 1)
-        self.assertEqual(self.report(*tests, bug=KnownBug("t", "swap_a.fails[*]", "got 2")).count(FAIL), 0)
+        self.assertEqual(self.report(*tests, bug=replace(self.BUG, cases=("swap_a.fails[*]",))).count(FAIL), 0)
 
     def test_file(self) -> None:
-        write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\ncase = "a.b"\nexpect = "e"\n')
-        self.assertEqual(known_bugs.load(self.top, "7.3"), [KnownBug("t", "a.b", "e")])
-        self.assertEqual(known_bugs.load(self.top, "6.12"), [])
-        write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\ncase = ["a.b[x]", "a.b[y]"]\nexpect = "e"\n')
-        self.assertEqual(known_bugs.load(self.top, "7.3"), [KnownBug("t", "a.b[x]", "e"), KnownBug("t", "a.b[y]", "e")])
-        write(self.top / "7.3.toml", '[[bug]]\ntitle = "t"\n')
-        with self.assertRaisesRegex(SwapKunitError, "needs title, case and expect"):
-            known_bugs.load(self.top, "7.3")
+        path = write(self.top / "bugs.toml", 'tested = ["7.3"]\n[[bug]]\ntitle = "t"\ncases = ["a.b"]\nexpect = "e"\n'
+                     'seen = ["7.3"]\n')
+        self.assertEqual(known_bugs.load(path), ([KnownBug("t", ("a.b",), "e", ("7.3",))], ["7.3"]))
+        write(path, 'tested = []\n[[bug]]\ntitle = "t"\n')
+        with self.assertRaisesRegex(SwapKunitError, "needs title, cases, expect and seen"):
+            known_bugs.load(path)
 
-    def test_files_of_the_project_can_be_read(self) -> None:
-        for path in (Path(__file__).parent.parent / "configs/known_bugs").glob("*.toml"):
-            known_bugs.load(path.parent, path.stem)
+    def test_file_of_the_project(self) -> None:
+        bugs, tested = known_bugs.load(CONFIGS / "known_bugs.toml")
+        self.assertEqual(tested, sorted(tested, key=version_key))
+        for bug in bugs:
+            self.assertEqual([series for series in tested if series in bug.seen], list(bug.seen), bug.title)
 
 
 class Junit(Scratch):

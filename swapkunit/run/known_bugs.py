@@ -1,57 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Known bugs of released kernels, which the suites find.
+"""Bugs of released kernels that the suites find and that are no news; see configs/known_bugs.toml.
 
-configs/known_bugs/SERIES.toml holds a list of
-
-    [[bug]]
-    title = "what is wrong, in one line"
-    case = "suite.case" or "suite.case[parameter]" or "suite.case[*]", or a list of these
-    expect = "text that its failure must show", or "crashed", or "hung"
-    also = ["text it may show besides"], such as what a debugging kernel reports
-
-A listed case that fails with that text is reported as a known bug and excluded
-from the totals. With another text it fails; if it passes, it is reported as fixed.
+A bug is expected on a kernel between kernels that have it. Next to one of them, such as on a later kernel than all, a
+failure with its text is the bug as well, with a note. Anywhere else it is a failure: the bug has come back.
 """
 from __future__ import annotations
 
 import re
 import tomllib
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from ..base.errors import SwapKunitError
+from ..base.kernel import version_key
 from .results import FAIL, PASS, Report, TestResult
 
 REPORT = "kernel report: "
 FAULT = re.compile(rf"EXPECTATION FAILED|ASSERTION FAILED|{REPORT}")
 
 
+class Reach(Enum):
+    """Whether a kernel may have a bug: it is among those that do, next to one, or neither."""
+
+    WITHIN, NEXT, OUTSIDE = range(3)
+
+
 @dataclass(frozen=True)
 class KnownBug:
-    """One case of an entry. It may end in [*] for all parameters."""
+    """One entry. A case may end in [*] for all parameters; the rest is described in known_bugs.toml."""
 
     title: str
-    case: str
+    cases: tuple[str, ...]
     expect: str
+    seen: tuple[str, ...]
     also: tuple[str, ...] = ()
-
-    def covers(self, test: TestResult) -> bool:
-        """Whether test is the case of this entry."""
-        if self.case.endswith("[*]"):
-            return test.name.startswith(self.case[:-2])
-        return test.name == self.case
+    weak: str = ""
 
     def shown_by(self, test: TestResult) -> bool:
-        """Whether test failed in exactly this way: each fault holds the expected text or one of also, and one the former."""
+        """Whether test failed in just this way: its faults contain the expected text, or one of also."""
         if test.fate in ("crashed", "hung"):
             return self.expect == test.fate or self.expect in test.text[0]
         faults = split_faults(test.text)
         others = [fault for fault in faults if self.expect not in fault]
         return len(others) < len(faults) and all(any(text in fault for text in self.also) for fault in others)
 
+    def reach(self, version: str, tested: list[str]) -> Reach:
+        """Whether Linux version may have it; tested: the kernels that seen is about, oldest first."""
+        number = version_key(version)[:2]
+        older = [series for series in tested if version_key(series) <= number][-1:]
+        newer = [series for series in tested if version_key(series) >= number][:1]
+        beside = {series: series in self.seen for series in (*older, *newer)}
+        if older and newer and all(beside.values()):
+            return Reach.WITHIN
+        return Reach.NEXT if any(beside.values()) else Reach.OUTSIDE
+
+    @property
+    def span(self) -> str:
+        """'in 7.3', 'from 6.1 to 7.3'."""
+        return f"in {self.seen[0]}" if len(self.seen) == 1 else f"from {self.seen[0]} to {self.seen[-1]}"
+
 
 def split_faults(text: list[str]) -> list[str]:
-    """A failure's text split into its faults; a single one if none is marked."""
+    """A failure's text cut into its single faults; one when none is marked."""
     faults: list[list[str]] = []
     for line in text:
         announced = faults and len(faults[-1]) == 1 and line.startswith(REPORT)     # by the line before
@@ -62,30 +73,34 @@ def split_faults(text: list[str]) -> list[str]:
     return ["\n".join(lines) for lines in faults] or (["\n".join(text)] if text else [])
 
 
-def load(directory: Path, series: str) -> list[KnownBug]:
-    """The known bugs of a series, one per case; none if there is no file. Raises SwapKunitError."""
-    path = directory / f"{series}.toml"
+def covers(case: str, test: TestResult) -> bool:
+    """Whether test is the case of an entry, or one of its parameters."""
+    return test.name.startswith(case[:-2]) if case.endswith("[*]") else test.name == case
+
+
+def load(path: Path) -> tuple[list[KnownBug], list[str]]:
+    """The known bugs, and the kernels they are about, oldest first. Raises SwapKunitError."""
     try:
         with open(path, "rb") as file:
-            entries = tomllib.load(file).get("bug", [])
-        return [KnownBug(entry["title"], case, entry["expect"], tuple(entry.get("also", [])))
-                for entry in entries
-                for case in ([entry["case"]] if isinstance(entry["case"], str) else entry["case"])]
-    except FileNotFoundError:
-        return []
+            found = tomllib.load(file)
+        bugs = [KnownBug(entry["title"], tuple(entry["cases"]), entry["expect"], tuple(entry["seen"]),
+                         tuple(entry.get("also", [])), entry.get("weak", "")) for entry in found["bug"]]
+        return bugs, found["tested"]
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise SwapKunitError(f"cannot use the known bugs in {path}: {error}; every [[bug]] needs "
-                             "title, case and expect") from error
+        raise SwapKunitError(f"cannot use the known bugs in {path}: {error}; it needs tested, and every [[bug]] "
+                             "needs title, cases, expect and seen") from error
 
 
-def apply(tests: list[TestResult], bugs: list[KnownBug]) -> Report:
-    """Mark the tests that show a known bug; note the bugs that are fixed here."""
+def apply(tests: list[TestResult], bugs: list[KnownBug], tested: list[str], version: str) -> Report:
+    """Mark the tests that show a bug that Linux version may have; note the bugs that are fixed there."""
     report = Report(tests)
     for bug in bugs:
-        mine = [test for test in tests if bug.covers(test)]
-        for test in mine:
-            if test.status == FAIL and not test.known and bug.shown_by(test):
-                test.known = bug.title
-        if mine and all(test.status == PASS for test in mine):
-            report.fixed.append(f"{bug.title} ({bug.case} passes)")
+        reach = bug.reach(version, tested)
+        for case in bug.cases if reach != Reach.OUTSIDE else ():
+            mine = [test for test in tests if covers(case, test)]
+            for test in mine:
+                if test.status == FAIL and not test.known and bug.shown_by(test):
+                    test.known = bug.title if reach == Reach.WITHIN else f"{bug.title} (known {bug.span}, also here)"
+            if mine and reach == Reach.WITHIN and not bug.weak and all(test.status == PASS for test in mine):
+                report.fixed.append(f"{bug.title} ({case} passes)")
     return report

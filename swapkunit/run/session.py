@@ -164,8 +164,8 @@ class Session:
         """Parse the results, apply the known bugs, and write the files of the output directory."""
         with self.stage("results"):
             tests = parse(self.layout, results, self.kernel, self._parser(), self.request.quiet)
-            bugs = known_bugs.load(CONFIGS / "known_bugs", self.kernel.series)
-            report = known_bugs.apply(tests + mechanisms.missing_tests(self.kernel), bugs)
+            bugs, tested = known_bugs.load(CONFIGS / "known_bugs.toml")
+            report = known_bugs.apply(tests + mechanisms.missing_tests(self.kernel), bugs, tested, self.kernel.version)
             write_decisions(self.layout, results)
             write_outcomes(self.layout, report.tests)
             write_junit(self.layout, report.tests)
