@@ -514,6 +514,8 @@ static void stall_is_for_the_workingset(struct kunit *test)
 	SWAP_REQUIRE_CONFIG(test, PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled, warmth->workingset,
 			    "rule: reading a page is a memory stall only if it was in the workingset");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_in_memstall(),
+			       "rule: a memory stall ends with the read");
 }
 
 static struct kunit_case swap_io_cases[] = {

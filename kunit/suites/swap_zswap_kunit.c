@@ -307,6 +307,8 @@ static void load_is_a_stall_for_the_workingset(struct kunit *test)
 	SWAP_REQUIRE_CONFIG(test, PSI);
 	KUNIT_EXPECT_EQ_MSG(test, stalled_in_load, warmth->workingset,
 			    "rule: reading a page is a memory stall only if it was in the workingset");
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_in_memstall(),
+			       "rule: a memory stall ends with the read");
 }
 
 /* The steps of a store that can fail, and the counters of these failures. */
