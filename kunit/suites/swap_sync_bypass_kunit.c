@@ -27,43 +27,33 @@ struct mix {
 	SWAP_PARAM_NAME;
 	const char *slots;
 	const char *in_order;	/* without batching: each page by a bio of its own */
-	const char *gathered;	/* with batching: consecutive reads of a device by one bio */
-	const char *deferred;	/* with deferred synchronous reads */
-	const char *bypassed;	/* with the synchronous bypass */
+	const char *gathered;	/* with batching; NULL is as @in_order */
+	const char *deferred;	/* with deferred synchronous reads; NULL is as @in_order */
+	const char *bypassed;	/* with the synchronous bypass; NULL is as @deferred */
 };
 
 /* The log does not show zero-filled pages that are read. */
 static const struct mix one_device[] = {
 	{ "device, all on the device", "dddddddd",
-	  .in_order = "R0:0+8!3",
-	  .gathered = "R0:0+8!3",
-	  .deferred = "R0:0+8!3",
-	  .bypassed = "R0:0+8!3" },
+	  .in_order = "R0:0+8!3" },
 	{ "device, some in zswap", "dzzddddd",
 	  .in_order = "R0:0 L0:1+2 R0:3+5!3",
 	  .gathered = "L0:1+2 R0:0 R0:3+5!3",
-	  .deferred = "R0:0 R0:3+5!3 L0:1+2",
-	  .bypassed = "R0:0 R0:3+5!3 L0:1+2" },
+	  .deferred = "R0:0 R0:3+5!3 L0:1+2" },
 	{ "device, some zero-filled", "d00dddd0",
-	  .in_order = "R0:0 R0:3+4!3",
-	  .gathered = "R0:0 R0:3+4!3",
-	  .deferred = "R0:0 R0:3+4!3",
-	  .bypassed = "R0:0 R0:3+4!3" },
+	  .in_order = "R0:0 R0:3+4!3" },
 	{ "device, some of each", "dz0dz0dd",
 	  .in_order = "R0:0 L0:1 R0:3!3 L0:4 R0:6+2",
 	  .gathered = "L0:1 R0:0 L0:4 R0:3!3 R0:6+2",
-	  .deferred = "R0:0 R0:3!3 R0:6+2 L0:1 L0:4",
-	  .bypassed = "R0:0 R0:3!3 R0:6+2 L0:1 L0:4" },
+	  .deferred = "R0:0 R0:3!3 R0:6+2 L0:1 L0:4" },
 	{ "device, no neighbour is", "zzzdzz00",
 	  .in_order = "L0:0+3 R0:3!3 L0:4+2",
 	  .gathered = "L0:0+3 L0:4+2 R0:3!3",
-	  .deferred = "R0:3!3 L0:0+3 L0:4+2",
-	  .bypassed = "R0:3!3 L0:0+3 L0:4+2" },
+	  .deferred = "R0:3!3 L0:0+3 L0:4+2" },
 	{ "zswap, all others on the device", "dddzdddd",
 	  .in_order = "R0:0+3 L0:3!3 R0:4+4",
 	  .gathered = "L0:3!3 R0:0+3 R0:4+4",
-	  .deferred = "R0:0+3 R0:4+4 L0:3!3",
-	  .bypassed = "R0:0+3 R0:4+4 L0:3!3" },
+	  .deferred = "R0:0+3 R0:4+4 L0:3!3" },
 	{ "zswap, some of each", "dzdzd0dd",
 	  .in_order = "R0:0 L0:1 R0:2 L0:3!3 R0:4 R0:6+2",
 	  .gathered = "L0:1 R0:0 L0:3!3 R0:2 R0:4 R0:6+2",
@@ -71,35 +61,25 @@ static const struct mix one_device[] = {
 	  .bypassed = "R0:0 R0:2 R0:4 R0:6+2 L0:3!3" },
 	{ "zswap, one on the device", "zzzz00zd",
 	  .in_order = "L0:0+4!3 L0:6 R0:7",
-	  .gathered = "L0:0+4!3 L0:6 R0:7",
 	  .deferred = "R0:7 L0:0+4!3 L0:6",
 	  .bypassed = "R0:7 L0:3!3" },
 	{ "zswap, all in zswap", "zzzzzzzz",
 	  .in_order = "L0:0+8!3",
-	  .gathered = "L0:0+8!3",
-	  .deferred = "L0:0+8!3",
 	  .bypassed = "L0:3!3" },
 	{ "zswap, none on the device", "00zz00zz",
 	  .in_order = "L0:2+2!3 L0:6+2",
-	  .gathered = "L0:2+2!3 L0:6+2",
-	  .deferred = "L0:2+2!3 L0:6+2",
 	  .bypassed = "L0:3!3" },
 	{ "zero-filled, all others on the device", "ddd0dddd",
-	  .in_order = "R0:0+3 R0:4+4",
-	  .gathered = "R0:0+3 R0:4+4",
-	  .deferred = "R0:0+3 R0:4+4",
-	  .bypassed = "R0:0+3 R0:4+4" },
+	  .in_order = "R0:0+3 R0:4+4" },
 	{ "zero-filled, some of each", "dz00zddd",
 	  .in_order = "R0:0 L0:1 L0:4 R0:5+3",
 	  .gathered = "L0:1 L0:4 R0:0 R0:5+3",
 	  .deferred = "R0:0 R0:5+3 L0:1 L0:4",
 	  .bypassed = "R0:0 R0:5+3" },
 	{ "zero-filled, all zero-filled", "00000000",
-	  .in_order = "", .gathered = "", .deferred = "", .bypassed = "" },
+	  .in_order = "" },
 	{ "zero-filled, none on the device", "zzz0zz00",
 	  .in_order = "L0:0+3 L0:4+2",
-	  .gathered = "L0:0+3 L0:4+2",
-	  .deferred = "L0:0+3 L0:4+2",
 	  .bypassed = "" },
 };
 
@@ -107,19 +87,14 @@ static const struct mix one_device[] = {
 static const struct mix two_devices[] = {
 	{ "device, others on a synchronous one", "sssdssss",
 	  .in_order = "b/R0:0+3 a/R0:0!0 b/R0:3+4",
-	  .gathered = "b/R0:0+3 a/R0:0!0 b/R0:3+4",
-	  .deferred = "a/R0:0!0 b/R0:0+7",
-	  .bypassed = "a/R0:0!0 b/R0:0+7" },
+	  .deferred = "a/R0:0!0 b/R0:0+7" },
 	{ "device, every other on a synchronous one", "sdsdsdsd",
 	  .in_order = "b/R0:0 a/R0:0 b/R0:1 a/R0:1!1 b/R0:2 a/R0:2 b/R0:3 a/R0:3",
-	  .gathered = "b/R0:0 a/R0:0 b/R0:1 a/R0:1!1 b/R0:2 a/R0:2 b/R0:3 a/R0:3",
-	  .deferred = "a/R0:0+4!1 b/R0:0+4",
-	  .bypassed = "a/R0:0+4!1 b/R0:0+4" },
+	  .deferred = "a/R0:0+4!1 b/R0:0+4" },
 	{ "device, some of each", "dszd0sdd",
 	  .in_order = "a/R0:0 b/R0:0 a/L0:1 a/R0:2!2 b/R0:1 a/R0:4+2",
 	  .gathered = "a/R0:0 a/L0:1 b/R0:0 a/R0:2!2 b/R0:1 a/R0:4+2",
-	  .deferred = "a/R0:0 a/R0:2!2 a/R0:4+2 a/L0:1 b/R0:0+2",
-	  .bypassed = "a/R0:0 a/R0:2!2 a/R0:4+2 a/L0:1 b/R0:0+2" },
+	  .deferred = "a/R0:0 a/R0:2!2 a/R0:4+2 a/L0:1 b/R0:0+2" },
 	{ "zswap, some on a synchronous device", "sddzsddd",
 	  .in_order = "b/R0:0 a/R0:0+2 a/L0:2!2 b/R0:1 a/R0:3+3",
 	  .gathered = "b/R0:0 a/L0:2!2 a/R0:0+2 b/R0:1 a/R0:3+3",
@@ -162,17 +137,19 @@ SWAP_PARAMS(swapoffs, swapoffs);
 
 static const char *reads_of(struct kunit *test, const struct mix *mix)
 {
+	const char *deferred = mix->deferred ?: mix->in_order;
+
 	if (swap_has(SYNC_READAHEAD_BYPASS)) {
 		swap_rule(test,
 			  "synchronous bypass: a synchronous target has no synchronous neighbours");
-		return mix->bypassed;
+		return mix->bypassed ?: deferred;
 	}
 	if (swap_has(SYNC_READAHEAD_DEFERRED)) {
 		swap_rule(test, "deferred synchronous reads: asynchronous slots first");
-		return mix->deferred;
+		return deferred;
 	}
 	swap_rule(test, "a window is read in order");
-	return swap_has(READ_BATCHED) ? mix->gathered : mix->in_order;
+	return swap_has(READ_BATCHED) && mix->gathered ? mix->gathered : mix->in_order;
 }
 
 static bool synchronous(const struct mix *mix, unsigned int page)
