@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -254,15 +253,7 @@ class Makefile(Scratch):
 
 
 class Manual(unittest.TestCase):
-    """swap-kunit(1), and docs/verbs.rst."""
-
-    def test_documentation_has_every_verb_option_and_variable(self) -> None:
-        text = (REPO / "docs/verbs.rst").read_text(encoding="utf-8")
-        variables = {variable for verb in VERBS.values() for one in verb.every_option for variable in one.variables}
-        self.assertEqual(set(re.findall(r"``([A-Z_]+)=", text)) - {"PYTHON"}, variables)
-        flags = {flag for verb in VERBS.values() for one in verb.every_option for flag in one.flags if flag[:2] == "--"}
-        for name in (*VERBS, *flags):
-            self.assertRegex(text, f"``{name}\\b")
+    """swap-kunit(1)."""
 
     def test_it_has_every_verb_option_and_status(self) -> None:
         page = man.page(VERBS.values(), STATUSES)
