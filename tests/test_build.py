@@ -180,7 +180,7 @@ class Disk(Scratch):
         function = ["b.c: In function 'f':", "b.c:3:1: warning: unused", "b.c:4:1: error: bad"]
         again = ["In file included from c.c:1:", *header[2:]]
         self.assertEqual(build.once_each(["CC a.o", *header, *function, *again, *again]), [
-            "CC a.o", *header, "(the same 2 times more)", *function])
+            "CC a.o", *header, "(and 2 more times)", *function])
         self.assertEqual(build.once_each([]), [])
 
     def test_while_laying_the_tree(self) -> None:

@@ -89,7 +89,7 @@ class Statuses(CommandLine):
         (self.top / "a.config").write_bytes(b"CONFIG_\xff=y\n")
         status, output = self.run_it("--config", self.top / "a.config")
         self.assertEqual(status, 2, output)
-        self.assertIn("a.config: it is not text; put it right", output)
+        self.assertIn("a.config: it is not text; fix it", output)
         self.assertNotIn("Traceback", output)
 
     def test_what_this_user_may_not_read(self) -> None:
@@ -113,7 +113,7 @@ class Statuses(CommandLine):
                 (["--kernel", "4.19"], "cannot test Linux 4.19"),
                 (["--ksrc", self.kernel, "--config", "nothing"], "no Kconfig fragment 'nothing'"),
                 (["--ksrc", self.kernel, "--filter", "swap_x"], "no case matches the filter swap_x"),
-                (["--ksrc", self.kernel, "--out", self.top / "a b"], "no space or colon"),
+                (["--ksrc", self.kernel, "--out", self.top / "a b"], "does not support spaces or colons"),
                 (["--ksrc", self.kernel, "--out", self.kernel / "Makefile/x"], "Not a directory"),
                 (["--jobs", "none"], "must be a positive integer below 4294967296, not 'none'"),
                 (["--timeout", "0"], "must be a positive number of seconds, not '0'"),

@@ -125,7 +125,7 @@ class Laid(OverlayCase):
 
     def test_a_file_in_the_place_of_a_directory(self) -> None:
         for name, why in (("lib/deep", "lib/deep is a directory"), ("mm/page_io.c/x.c", "mm/page_io.c is a file")):
-            with self.assertRaisesRegex(DoesNotApply, f"it has a file {name}, and {why} in this tree"):
+            with self.assertRaisesRegex(DoesNotApply, f"it changes {name}, but {why} in this tree"):
                 self.lay(f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+x\n")
 
     def test_a_directory_that_becomes_a_file(self) -> None:
@@ -167,12 +167,12 @@ class Policies(OverlayCase):
 
     def test_which_kernel_a_policy_is_for(self) -> None:
         one = self.policies(one_1_a=change("mm/swapfile.c", "int other;", "int one;", "Made-for: Linux 9.x\n\n"))
-        with self.assertRaisesRegex(DoesNotApply, "swapfile.c:1 does not fit .* it was made for Linux 9.x"):
+        with self.assertRaisesRegex(DoesNotApply, "swapfile.c:1 does not apply .* it was made for Linux 9.x"):
             Overlay(self.kernel, self.tree, self.repo, one).sync()
 
     def test_unknown_policy(self) -> None:
         self.policies(one_1_a="")
-        with self.assertRaisesRegex(SwapKunitError, "no policy 'two': .* known are one"):
+        with self.assertRaisesRegex(SwapKunitError, "no policy 'two': .* choose one of one"):
             patches.steps_of("two", self.top / "policies")
 
     def test_the_first_alternative_that_applies_is_taken(self) -> None:
@@ -186,4 +186,4 @@ class Policies(OverlayCase):
                                              "Not-needed-if: mm/page_io.c: page_io\n\n"))
         result = Overlay(self.kernel, self.tree, self.repo, steps).sync()
         self.assertEqual(self.text("mm/swapfile_real.c"), "int swapfile;\n")
-        self.assertEqual(result.notes, ["one-1-a.patch is left out: this tree has it (page_io in mm/page_io.c)"])
+        self.assertEqual(result.notes, ["one-1-a.patch is left out: this tree already has it (page_io in mm/page_io.c)"])

@@ -103,7 +103,7 @@ class Farm(Scratch):
         self.doCleanups()
 
 
-@unittest.skipUnless(usable(), "bubblewrap is not to be had here")
+@unittest.skipUnless(usable(), "bubblewrap does not work here")
 class Inside(Scratch):
     """What a program in it can do."""
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Configure and build the UML kernel: cold through kunit.py, warm through make.
+"""Configure and build the UML kernel: the first time with kunit.py, then with make.
 
-kunit.py makes `all compile_commands.json scripts_gdb` every time; a warm build here
-asks make for vmlinux alone. Kconfig is gone through again only when what is asked
-of it, the compiler, or a Kconfig file of the tree has changed.
+kunit.py always builds `all compile_commands.json scripts_gdb`; later builds here build only
+vmlinux. Kconfig runs again only if the requested options, the compiler, or a Kconfig file of
+the tree have changed.
 """
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..base import commands, toolchain
-from . import fragments
 from ..base.errors import SwapKunitError, UntestableKernel
+from ..base.layout import LITTLE, REPO, WRAPPED, Layout, check_room, full_disk, no_room
+from ..base.text import plural
+from . import fragments
 from .fragments import KunitConfig
 from .kconfig import explain
-from ..base.layout import LITTLE, REPO, WRAPPED, Layout, check_room, full_disk, no_room
 from .overlay import OWN_DIR, STALE, real_name
 
-ROOM_TO_BUILD = 2 << 30     # bytes a first build wants free
-ROOM_TO_LINK = 1 << 30      # bytes a program may have used and given back when it found no more
+ROOM_TO_BUILD = 2 << 30     # bytes that a first build needs
+ROOM_TO_LINK = 1 << 30      # bytes that a failed program may have used and freed again
+KUNIT_PY = Path("tools/testing/kunit/kunit.py")     # in the tree
 STAMP = "configured.json"
-UNFINISHED = "building"     # there while make runs, and until it has come to a good end
+UNFINISHED = "building"     # a file that exists while make runs, and until it succeeds
 NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
                    r"\d+ (warning|error)s? generated|$)")
 MESSAGE = re.compile(r": (warning|(fatal )?error): ")
@@ -36,36 +38,31 @@ ERROR = re.compile(r": (fatal )?error: ")
 SOURCE = re.compile(r"\.\./((?:[\w-]+/)*[\w-]+?)(_real)?(\.[ch])(?=:)")
 OPTIONAL = {"swap_slots.c"}     # wrapped files that not every kernel has
 OWN_FAULT = "swap-kunit's own code does not build with this kernel"
-OWN = "swap-kunit/"        # before the names of this project's files, where compilers speak of both
+OWN = "swap-kunit/"        # prefix for this project's files in compiler messages
 BEFORE_MESSAGE = re.compile(r"^In file included from |: In function ")
 
 
 @dataclass
 class BuildOptions:
-    """jobs for make; make_options such as "LLVM=1"; verbose shows every command."""
+    """jobs: for make. make_options: such as "LLVM=1". verbose: show every command."""
 
     jobs: int
     make_options: list[str] = field(default_factory=list)
     verbose: bool = False
 
 
-def kunit_py(layout: Layout) -> Path:
-    """kunit.py of the tree that is built."""
-    return Path("tools/testing/kunit/kunit.py")
-
-
 def takes_kunitconfig(layout: Layout) -> bool:
     """Whether the tree's kunit.py has --kunitconfig; older ones read BUILD/.kunitconfig."""
-    return "--kunitconfig" in (layout.tree / kunit_py(layout)).read_text()
+    return "--kunitconfig" in (layout.tree / KUNIT_PY).read_text()
 
 
 # -- configuring -------------------------------------------------------------
 
 
 def configure(layout: Layout, config: KunitConfig, options: BuildOptions) -> bool:
-    """Make .config hold what config wants; True when there was something to do.
+    """Make a .config for config, unless it is up to date; returns whether it was made.
 
-    Raises SwapKunitError or UntestableKernel naming the unmet symbol's dependency.
+    Raises SwapKunitError or UntestableKernel, with the dependency that is not met.
     """
     request = request_digest(config, options)
     if (layout.build / ".config").exists() and read_stamp(layout) == [request, kconfig_digest(layout)]:
@@ -74,7 +71,7 @@ def configure(layout: Layout, config: KunitConfig, options: BuildOptions) -> boo
     kunitconfig.write_text(config.text())
     layout.build.mkdir(exist_ok=True)
     (layout.build / ".config").unlink(missing_ok=True)
-    command = [sys.executable, kunit_py(layout), "config", f"--build_dir={layout.build.name}"]
+    command: list[str | Path] = [sys.executable, KUNIT_PY, "config", f"--build_dir={layout.build.name}"]
     if takes_kunitconfig(layout):
         command.append(f"--kunitconfig={kunitconfig}")
     else:
@@ -88,7 +85,7 @@ def configure(layout: Layout, config: KunitConfig, options: BuildOptions) -> boo
 
 
 def check_config(layout: Layout, config: KunitConfig, done: commands.Finished) -> None:
-    """Raise for a configuration that failed, or that is not what was asked."""
+    """Raise an error if the configuration failed or lacks requested options."""
     result = fragments.read_dot_config(layout.build / ".config")
     missing = fragments.unmet(config, result) if "CC_VERSION_TEXT" in result else []
     if missing:
@@ -96,18 +93,18 @@ def check_config(layout: Layout, config: KunitConfig, done: commands.Finished) -
             print(f"swap-kunit: {line}", file=sys.stderr)
         ours = [symbol for symbol in missing if config.asked_by[symbol] != ".kunitconfig"]
         error = SwapKunitError if ours else UntestableKernel
-        raise error(f"cannot configure this kernel as asked: {len(missing)} of {len(config.wanted)} "
-                    "symbols are not to be had in its UML build; leave them out, or add what "
-                    "they depend on to the fragment")
+        raise error(f"cannot configure this kernel: {len(missing)} of {len(config.wanted)} requested "
+                    "options are not available on ARCH=um; leave them out, or add what they depend "
+                    "on to the fragment")
     if done.status:
         print(commands.tail(done.output), file=sys.stderr)
         raise_if_disk_full(layout, done.output)
         raise UntestableKernel("cannot configure this kernel: its `make olddefconfig` failed as shown "
-                               "above; put the tree's Kconfig files right")
+                               "above; fix the tree's Kconfig files")
 
 
 def request_digest(config: KunitConfig, options: BuildOptions) -> str:
-    """Stands for everything that, when changed, needs a new .config."""
+    """A digest of everything that needs a new .config when it changes."""
     path = commands.kernel_environment()["PATH"]
     where = shutil.which(toolchain.compiler(options.make_options), path=path.replace(commands.CCACHE + ":", "", 1)) or ""
     info = os.stat(where) if where else None
@@ -116,14 +113,14 @@ def request_digest(config: KunitConfig, options: BuildOptions) -> str:
 
 
 def kconfig_digest(layout: Layout) -> str:
-    """Stands for the mtimes of the Kconfig files the last configuration has read."""
+    """A digest of the mtimes of the Kconfig files that the last configuration read."""
     digest = hashlib.sha256()
     try:
         listed = (layout.build / "include/config/auto.conf.cmd").read_text()
     except FileNotFoundError:
         return ""
     for name in re.findall(r"^\t(\S*Kconfig\S*) ", listed, re.M):
-        # Relative to the tree, whatever directory make runs in.
+        # The names are relative to the tree.
         try:
             info = os.stat(layout.tree / name)
         except OSError:
@@ -134,15 +131,15 @@ def kconfig_digest(layout: Layout) -> str:
 
 
 def read_stamp(layout: Layout) -> list[str]:
-    """What write_stamp() left, or an empty list."""
+    """What write_stamp() wrote, or an empty list."""
     try:
-        return json.loads((layout.out / STAMP).read_text())
-    except (OSError, ValueError):
+        return list(json.loads((layout.out / STAMP).read_text()))
+    except (OSError, ValueError, TypeError):
         return []
 
 
 def write_stamp(layout: Layout, config: KunitConfig, options: BuildOptions) -> None:
-    """Remember that the .config is what config wants."""
+    """Remember that the .config is right for config."""
     stamp = [request_digest(config, options), kconfig_digest(layout)]
     if stamp != read_stamp(layout):
         (layout.out / STAMP).write_text(json.dumps(stamp))
@@ -169,7 +166,7 @@ def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: lis
     unfinished.touch()
     done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
                         echo=options.verbose, progress=ObjectCount(layout.build))
-    if done.status == 0:        # else it may have been killed, or have lacked room
+    if done.status == 0:        # otherwise it may have been killed, or the disk was full
         unfinished.unlink()
     (layout.out / "build.log").write_text(done.output)
     check_build(layout, done)
@@ -178,9 +175,9 @@ def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: lis
 
 
 def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str | Path]:
-    """kunit.py for a first build, make for vmlinux alone afterwards (and when all is shown)."""
+    """kunit.py for a first build; make vmlinux for later ones, and for verbose ones."""
     if cold and not options.verbose and takes_kunitconfig(layout):
-        return [sys.executable, kunit_py(layout), "build", f"--build_dir={layout.build.name}",
+        return [sys.executable, KUNIT_PY, "build", f"--build_dir={layout.build.name}",
                 f"--kunitconfig={layout.out / 'kunitconfig'}", f"--jobs={options.jobs}",
                 *(f"--make_options={option}" for option in options.make_options)]
     return ["make", "ARCH=um", f"O={layout.build}", f"--jobs={options.jobs}",
@@ -188,25 +185,25 @@ def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str
 
 
 def check_build(layout: Layout, done: commands.Finished) -> None:
-    """Show what the compiler said; raise when there is no kernel."""
+    """Show the compiler's messages; raise UntestableKernel or SwapKunitError if there is no kernel."""
     lines = [line.removeprefix("ERROR:root:") for line in done.output.splitlines()]
-    said = once_each([line for line in lines if not NOISE.match(line) or MAKE_ITSELF.match(line)])
+    messages = once_each([line for line in lines if not NOISE.match(line) or MAKE_ITSELF.match(line)])
     if done.status == 0 and layout.vmlinux.exists():
-        if said:
-            print("\n".join(said))
+        if messages:
+            print("\n".join(messages))
         return
-    print("\n".join(said[-60:]) or commands.tail(done.output), file=sys.stderr)
+    print("\n".join(messages[-60:]) or commands.tail(done.output), file=sys.stderr)
     raise_if_disk_full(layout, done.output)
-    if own_fault([named(line) for line in said]):
-        raise not_ours("something that it calls is gone, or is called otherwise, as shown above")
-    raise UntestableKernel("the kernel under test does not build: make stopped at what is shown above "
-                           f"(whole output: {layout.out / 'build.log'}); put it right and run again")
+    if own_fault([named(line) for line in messages]):
+        raise not_ours("something that it uses is gone or has another name, as shown above")
+    raise UntestableKernel("the kernel under test does not build: make failed as shown above "
+                           f"(whole output: {layout.out / 'build.log'}); fix that and run again")
 
 
 def named(line: str) -> str:
-    """A compiler's line, with the kernel's files by their own names and ours told from them.
+    """A compiler message with the kernel's real file names, and OWN before those of ours.
 
-    The kernel's own mm/NAME.c lies beside a wrapper of ours that has its name.
+    In the overlay the kernel's own mm/NAME.c is NAME_real.c, beside our wrapper of that name.
     """
     def name(match: re.Match[str]) -> str:
         path = match[1] + match[3]
@@ -216,44 +213,43 @@ def named(line: str) -> str:
 
 
 def own_fault(lines: list[str]) -> bool:
-    """Whether compilers complain of our own code alone; lines as named() gives them."""
+    """Whether all errors are in our own code; lines as named() returns them."""
     errors = [line for line in lines if ERROR.search(line)]
     return bool(errors) and all(line.startswith(OWN) for line in errors)
 
 
 def not_ours(why: str) -> UntestableKernel:
-    """That a kernel, which may be good, is none that our code fits."""
-    return UntestableKernel(f"{OWN_FAULT}: {why}; the kernel may be good: see whether there is a newer swap-kunit")
+    """The error for a kernel that our code does not fit."""
+    return UntestableKernel(f"{OWN_FAULT}: {why}; the kernel may be fine: look for a newer swap-kunit")
 
 
 def check_wrapped(layout: Layout) -> None:
     """Raise UntestableKernel if the kernel lacks a file that a wrapper includes."""
     for name in WRAPPED:
         if name not in OPTIONAL and not (layout.tree / "mm" / real_name(name)).exists():
-            raise not_ours(f"it includes mm/{name}, which is not there")
+            raise not_ours(f"it includes mm/{name}, which does not exist")
 
 
-def once_each(said: list[str]) -> list[str]:
-    """What compilers said, every message once: a header's comes with each file that includes it."""
+def once_each(lines: list[str]) -> list[str]:
+    """The messages, each once: those of a header come with every file that includes it."""
     blocks: list[list[str]] = [[]]
     complete = False
-    for line in said:
+    for line in lines:
         message = bool(MESSAGE.search(line))
         if complete and (message or BEFORE_MESSAGE.search(line)):
             blocks.append([])
             complete = False
         blocks[-1].append(line)
         complete = complete or message
-    counted: dict[str, list] = {}
+    alike: dict[str, list[list[str]]] = {}
     for block in blocks:
-        key = next((line for line in block if MESSAGE.search(line)), "\n".join(block))
-        counted.setdefault(key, [block, 0])[1] += 1
-    return [line for block, times in counted.values()
-            for line in [*block, *([f"(the same {times - 1} times more)"] if times > 1 else [])]]
+        alike.setdefault(next(filter(MESSAGE.search, block), "\n".join(block)), []).append(block)
+    return [line for same in alike.values()
+            for line in [*same[0], *([f"(and {plural(len(same) - 1, 'more time')})"] if len(same) > 1 else [])]]
 
 
 class ObjectCount:
-    """The status line of a first build: objects made so far, counted every few seconds."""
+    """The status line of a build: object files so far, counted every few seconds."""
 
     def __init__(self, build_dir: Path):
         self.build_dir, self.counted_at, self.objects = build_dir, -9.0, 0
@@ -267,7 +263,7 @@ class ObjectCount:
 
 
 def refresh_link(layout: Layout) -> None:
-    """Keep .kunit/linux, a hard link made by `make all`, at the vmlinux just made."""
+    """Update .kunit/linux, a hard link to vmlinux made by `make all`."""
     linux = layout.build / "linux"
     if linux.exists() and not linux.samefile(layout.vmlinux):
         linux.unlink()
@@ -275,7 +271,7 @@ def refresh_link(layout: Layout) -> None:
 
 
 def drop_objects(build_dir: Path, stale: list[str]) -> None:
-    """Delete the objects that depend on files whose older content make cannot notice."""
+    """Delete objects of files that were replaced by older ones, which make does not notice."""
     if not stale or not build_dir.is_dir():
         return
     names = [f"../{path}".encode() for path in stale]
@@ -291,10 +287,10 @@ def drop_objects(build_dir: Path, stale: list[str]) -> None:
 
 
 def drop_half_written(build_dir: Path) -> None:
-    """Delete what a build that was killed had only half written, and kbuild would take for good.
+    """Delete incomplete files of a build that was killed, which kbuild would use.
 
-    kbuild writes .NAME.cmd after NAME: an object that is newer was not finished, and nor
-    was a .cmd that ends in the middle, over which every later make stumbles.
+    kbuild writes .NAME.cmd after NAME: an object that is newer than its .cmd is incomplete, and
+    so is a .cmd without its last lines, at which every later make fails.
     """
     for parent, _, files in os.walk(build_dir):
         for name in files:
@@ -312,8 +308,11 @@ def drop_half_written(build_dir: Path) -> None:
 
 
 def raise_if_disk_full(layout: Layout, output: str) -> None:
-    """Raise SwapKunitError when a build that failed has lacked room: by output, which a kernel may also lie in, and
-    by what is free now, as programs remove what they could not write."""
+    """Raise SwapKunitError if a build failed because a disk was full.
+
+    Its message alone is no proof: a patch may have printed it. Free space alone is not either: programs remove
+    what they could not write.
+    """
     place = full_disk(layout.out, ROOM_TO_LINK if "No space left on device" in output else LITTLE)
     if place:
         raise no_room(place)

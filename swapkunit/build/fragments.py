@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kconfig fragments: configs/NAME.config laid over the .kunitconfig.
+"""Kconfig fragments: configs/NAME.config, applied over the .kunitconfig.
 
-A fragment may carry, in comment lines, what its kernels need on the command line:
+Comment lines of a fragment may give arguments for the kernel command line:
 
     # swap-kunit: mem=1G
     # swap-kunit: seccomp=on ncpus=2
 
-and which patches of mm/policies it needs in the tree:
+and patches of mm/policies that it needs:
 
     # swap-kunit-patches: uml-thp
 """
@@ -25,14 +25,14 @@ SET = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
 
 @dataclass
 class KunitConfig:
-    """What is asked of Kconfig: symbol -> value ("n" for not set), and who asked for it."""
+    """The requested options: symbol -> value ("n" for not set), and the file that requests it."""
 
     wanted: dict[str, str] = field(default_factory=dict)
     asked_by: dict[str, str] = field(default_factory=dict)
     kernel_args: list[str] = field(default_factory=list)
 
     def add(self, text: str, name: str) -> None:
-        """Lay a fragment's text over what is there; the later one wins."""
+        """Add a fragment's text; the last value of a symbol wins."""
         for line in text.splitlines():
             found = SET.match(line.strip())
             if found:
@@ -50,17 +50,17 @@ class KunitConfig:
 
 
 def find(name: str, configs: Path) -> Path:
-    """The file of fragment name; a path with a slash is taken as it is. Raises SwapKunitError."""
+    """The file of a fragment, given by name or as a path with a slash. Raises SwapKunitError."""
     path = Path(name) if "/" in name else configs / f"{name}.config"
     if not path.is_file():
         known = ", ".join(sorted(entry.stem for entry in configs.glob("*.config")))
-        raise SwapKunitError(f"no Kconfig fragment '{name}': there is no {path}; "
-                             f"known are {known}, or give a path with a slash in it")
+        raise SwapKunitError(f"no Kconfig fragment '{name}': there is no {path}; choose one of "
+                             f"{known}, or give a path with a slash in it")
     return path
 
 
 def gather(base: Path, names: list[str], configs: Path) -> KunitConfig:
-    """The .kunitconfig at base (a file, or a directory holding one) with fragments over it."""
+    """The .kunitconfig at base (a file or its directory) and the fragments. Raises SwapKunitError."""
     path = base / ".kunitconfig" if base.is_dir() else base
     config = KunitConfig()
     try:
@@ -74,24 +74,24 @@ def gather(base: Path, names: list[str], configs: Path) -> KunitConfig:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
             raise SwapKunitError(f"cannot read the Kconfig fragment {path}: {why(error)}; "
-                                 "put it right, or leave it out") from error
+                                 "fix it, or leave it out") from error
         config.add(text, name if "/" in name else f"configs/{path.name}")
     return config
 
 
 def why(error: OSError | UnicodeError) -> str:
-    """What kept a file from being read."""
+    """Why a file could not be read."""
     return error.strerror if isinstance(error, OSError) else "it is not text"
 
 
 def patches_of(names: list[str], configs: Path) -> list[str]:
-    """The policies that the fragments ask for, in order."""
+    """The policies that the fragments need, in order."""
     found = (PATCHES.findall(find(name, configs).read_text(encoding="utf-8", errors="replace")) for name in names)
     return [policy for lines in found for line in lines for policy in line.split()]
 
 
 def read_dot_config(path: Path) -> dict[str, str]:
-    """Symbol -> value of a .config; symbols not set are left out."""
+    """Symbol -> value of a .config, without symbols that are not set."""
     try:
         return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", path.read_text(), re.M))
     except FileNotFoundError:
@@ -99,6 +99,6 @@ def read_dot_config(path: Path) -> dict[str, str]:
 
 
 def unmet(config: KunitConfig, result: dict[str, str]) -> list[str]:
-    """The wanted symbols that the .config does not have as asked."""
+    """The requested symbols that have another value in the .config."""
     return [symbol for symbol, value in config.wanted.items()
             if result.get(symbol, "n") != value]

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which files of a kernel tree are left over from a build inside it.
+"""Which files of a kernel tree are the results of a build inside it.
 
-A developer's tree often carries an x86 build. A .config, a generated header or
-an object found there through VPATH would end up in the UML kernel, so none of
-it may be laid. The kernel's own .gitignore files say what a build makes; two
-kinds of their patterns are of no use here and are passed over: those that hide
-every dot file, and those that hide a whole directory's content (Debian adds one
-at the top level). They are read by the small matcher below, so that an unpacked
-tarball needs no git. In a git tree, git has the last word on tracked files.
+A developer's tree often contains an x86 build. Its .config, generated headers and objects
+would end up in the UML kernel through VPATH, so the overlay must not have them. The kernel's
+.gitignore files tell what a build makes, except patterns that hide every dot file or the whole
+content of a directory (Debian adds one at the top level): these are ignored. The small matcher
+below reads the files, so that an unpacked tarball needs no git. In a git tree, tracked files
+always count as source.
 """
 from __future__ import annotations
 
@@ -24,11 +23,11 @@ NAMES = frozenset((
     "built-in.a", "lib.a", "modules.order", "modules.builtin", "modules.builtin.modinfo",
     "Module.symvers", "System.map", "vmlinux", "vmlinux.a", "vmlinux.symvers",
     "compile_commands.json"))
-# A build's own dot files are many; those that are source are these (and what git tracks).
+# Dot files that are source, besides those that git tracks; a build makes many others.
 DOT_SOURCE = re.compile(r"\.(gitignore|gitattributes|kunitconfig.*|mailmap|keep|.*lint|.*ignore|.*\.txt"
                         r"|.*rc|clang-format|editorconfig|cocciconfig|.*\.toml)")
 DIRECTORIES = re.compile(r"include/(config|generated)|arch/[^/]+/include/generated")
-# Read by people or built by themselves: broad patterns there, no harm to a kernel build.
+# Not part of a kernel build; their .gitignore patterns are too broad.
 LOOSE = ("Documentation/", "tools/", "samples/")
 SWALLOWING = frozenset(("*", "/*", "*.*", ".*", "/.*"))
 
@@ -76,7 +75,7 @@ class IgnoreFile:
     directory_regex: re.Pattern[str] | None = None
 
     def hides(self, name: str, path: str, is_dir: bool) -> bool:
-        """Whether a pattern matches; negations are asked separately."""
+        """Whether a pattern matches, negations aside."""
         return (name in self.names or path in self.paths
                 or (bool(self.suffixes) and name.endswith(self.suffixes))
                 or (is_dir and (name in self.directories or path in self.directories))
@@ -120,7 +119,7 @@ def parse_ignore_file(text: str, directory: str) -> IgnoreFile:
 
 
 class Artefacts:
-    """Tells build artefacts from source in one kernel tree."""
+    """Distinguishes build artefacts from source in one kernel tree."""
 
     def __init__(self, source: Path):
         self.source = source
@@ -128,7 +127,7 @@ class Artefacts:
         self._files: dict[str, list[IgnoreFile]] = {}
 
     def _chain(self, directory: str) -> list[IgnoreFile]:
-        """The .gitignore files that speak for directory ("" or "mm/"), top first."""
+        """The .gitignore files that apply to directory ("" or "mm/"), top first."""
         known = self._files.get(directory)
         if known is not None:
             return known
@@ -170,7 +169,7 @@ class Artefacts:
         return not any(rules.keep_regex and rules.keep_regex.fullmatch(path) for rules in chain)
 
     def _tracked(self, directory: str, names: set[str]) -> set[str]:
-        """Which of names git tracks (none when there is no git)."""
+        """The names that git tracks; none without git."""
         asked = [f":(literal){name}" for name in sorted(names - {".git"})]
         listed = git.bytes_of(self.source / directory, "ls-files", "-z", "--", *asked) if asked else b""
         return {os.fsdecode(path).partition("/")[0] for path in listed.split(b"\0") if path}

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Why a Kconfig symbol did not get its value: the dependency that failed, by name.
+"""Why a Kconfig symbol did not get its value: the dependency that is not met.
 
-A small reader of the tree's Kconfig files for ARCH=um. It knows `depends on`, `if`,
-menus, choices, prompts and `select`; it is not asked to solve anything, only to look
-at a finished .config. $(macros) count as y.
+A small reader of the tree's Kconfig files for ARCH=um. It knows `depends on`, `if`, menus,
+choices, prompts and `select`. It solves nothing, it only checks a finished .config.
+$(macros) count as y.
 """
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .fragments import KunitConfig
 
@@ -20,22 +21,22 @@ VALUES = {"n": 0, "m": 1, "y": 2}
 TYPE = re.compile(r'(?:bool|tristate|int|hex|string)\b\s*(["\'])?|prompt\b\s*(["\'])')
 
 # An expression: a symbol name, or (operator, operand...).
-Expr = str | tuple
+Expr = str | tuple[Any, ...]
 
 
 @dataclass
 class Definition:
-    """One `config` entry: its conditions (all must hold) and when a user may set it."""
+    """One `config` entry. conditions: all must hold; prompt: the condition for setting it, None if that is impossible."""
 
     symbol: str
     where: str
     conditions: list[Expr] = field(default_factory=list)
-    prompt: Expr | None = None      # where a user may set it
+    prompt: Expr | None = None
 
 
 @dataclass
 class Kconfig:
-    """All definitions of a tree, and who selects what."""
+    """All definitions of a tree. selected_by: symbol -> symbols that select it."""
 
     definitions: dict[str, list[Definition]] = field(default_factory=dict)
     selected_by: dict[str, list[str]] = field(default_factory=dict)
@@ -90,16 +91,17 @@ def value(expr: Expr, config: dict[str, str]) -> int:
     if operator == "!":
         return 2 - value(operands[0], config)
     if operator in ("&&", "||"):
-        return (min if operator == "&&" else max)(value(operand, config) for operand in operands)
+        values = [value(operand, config) for operand in operands]
+        return min(values) if operator == "&&" else max(values)
     left, right = (config.get(side, side if side in VALUES or not side.isupper() else "n").strip('"')
                    for side in operands)
     if operator in ("=", "!="):
-        return 2 * ((left == right) == (operator == "="))
-    return 2    # orderings compare versions of tools: the .config's maker has done that
+        return 2 if (left == right) == (operator == "=") else 0
+    return 2    # <, > and so on compare versions of tools, which make has already done
 
 
 def failing(expr: Expr, config: dict[str, str]) -> list[str]:
-    """The parts of a false expression that make it false, as text."""
+    """The operands that make an expression false, as text; none if it is true."""
     if value(expr, config):
         return []
     if isinstance(expr, tuple) and expr[0] == "&&":
@@ -108,7 +110,7 @@ def failing(expr: Expr, config: dict[str, str]) -> list[str]:
 
 
 def show(expr: Expr) -> str:
-    """An expression as text; a lone symbol as SYMBOL=y."""
+    """An expression as text; a single symbol as SYMBOL=y."""
     if isinstance(expr, str):
         return f"{expr}=y"
     operator, *operands = expr
@@ -128,11 +130,11 @@ class Reader:
     def __init__(self, tree: Path):
         self.tree = tree
         self.kconfig = Kconfig()
-        self._around: list[list[Expr]] = []     # conditions of the enclosing if, menu, choice
+        self._around: list[list[Expr]] = []     # conditions of enclosing ifs, menus and choices
         self._current: Definition | None = None
 
     def read(self, name: str) -> None:
-        """Read a file, relative to the tree, and what it sources."""
+        """Read a file, given relative to the tree, and all that it sources."""
         try:
             text = (self.tree / name).read_text(errors="replace")
         except OSError:
@@ -163,7 +165,7 @@ class Reader:
         elif word == "depends" and rest.startswith("on "):
             self._depends(parse_expression(rest[3:]))
         elif self._current:
-            self._property(word, rest, line)
+            self._property(self._current, word, rest, line)
 
     def _depends(self, condition: Expr) -> None:
         if self._current:
@@ -171,17 +173,17 @@ class Reader:
         elif self._around:
             self._around[-1].append(condition)
 
-    def _property(self, word: str, rest: str, line: str) -> None:
+    def _property(self, entry: Definition, word: str, rest: str, line: str) -> None:
         found = TYPE.match(line)
         if found and (found[1] or found[2]):
             condition = re.search(r"[\"'] if (.+)$", line)
-            self._current.prompt = parse_expression(condition[1] if condition else "y")
+            entry.prompt = parse_expression(condition[1] if condition else "y")
         elif word == "select":
-            self.kconfig.selected_by.setdefault(rest.split(" ")[0], []).append(self._current.symbol)
+            self.kconfig.selected_by.setdefault(rest.split(" ")[0], []).append(entry.symbol)
 
 
 def statements(text: str) -> list[str]:
-    """The logical lines of a Kconfig file: joined, without comments and help texts."""
+    """The logical lines of a Kconfig file, without comments and help texts."""
     found, help_indent = [], None
     for raw in text.replace("\\\n", " ").splitlines():
         line = raw.expandtabs()
@@ -210,23 +212,23 @@ def read_tree(tree: Path) -> Kconfig:
 
 
 def explain(tree: Path, missing: list[str], wanted: KunitConfig, result: dict[str, str]) -> list[str]:
-    """One line per symbol of missing: what stood in its way, and what to do."""
+    """A line for each symbol of missing: the reason, and what to do."""
     kconfig = read_tree(tree)
-    return [f"CONFIG_{symbol}={wanted.wanted[symbol]}, asked for by {wanted.asked_by[symbol]}, is "
-            f"{result.get(symbol, 'not set')} in this tree's UML build: "
+    return [f"CONFIG_{symbol}={wanted.wanted[symbol]} ({wanted.asked_by[symbol]}) is "
+            f"{result.get(symbol, 'not set')} on ARCH=um: "
             f"{why(kconfig, symbol, wanted, result)}" for symbol in missing]
 
 
 def why(kconfig: Kconfig, symbol: str, wanted: KunitConfig, result: dict[str, str], depth: int = 0) -> str:
-    """What keeps symbol from its value."""
+    """Why symbol did not get its value."""
     definitions = kconfig.definitions.get(symbol)
     if not definitions:
-        return "no Kconfig file that ARCH=um reads defines it; this kernel or architecture has no such option"
+        return "this kernel has no such option on ARCH=um"
     if depth and wanted.wanted.get(symbol) == "n":
-        return f"which {wanted.asked_by[symbol]} switches off"
+        return f"disabled by {wanted.asked_by[symbol]}"
     if wanted.wanted.get(symbol) == "n":
-        by = [name for name in kconfig.selected_by.get(symbol, []) if result.get(name) == "y"]
-        return f"it is selected by {', '.join(by)}" if by else not_settable(definitions, result)
+        selecting = [name for name in kconfig.selected_by.get(symbol, []) if result.get(name) == "y"]
+        return f"it is selected by {', '.join(selecting)}" if selecting else not_settable(definitions, result)
     blockers = [[part for condition in entry.conditions for part in failing(condition, result)]
                 for entry in definitions]
     least = min(blockers, key=len)
@@ -234,30 +236,30 @@ def why(kconfig: Kconfig, symbol: str, wanted: KunitConfig, result: dict[str, st
         return blocked_by(kconfig, least, wanted, result, depth)
     if not any(entry.prompt for entry in definitions):
         by = ", ".join(kconfig.selected_by.get(symbol, [])[:6])
-        return (f"it cannot be set by itself, only be selected: by {by}; set one of these" if by
-                else "it cannot be set by itself, and nothing selects it on this architecture")
+        return (f"it has no prompt, only {by} can select it; set one of these" if by
+                else "it has no prompt, and nothing selects it on ARCH=um")
     if not any(entry.prompt and value(entry.prompt, result) for entry in definitions):
         return not_settable(definitions, result)
     if symbol in wanted.wanted:
-        return f"nothing forbids it, but its value became {result.get(symbol, 'n')}; another choice may win"
+        return f"its dependencies are met, but its value is {result.get(symbol, 'n')}; another option of its choice may win"
     return f"add CONFIG_{symbol}=y to the fragment"
 
 
 def not_settable(definitions: list[Definition], result: dict[str, str]) -> str:
-    """Why a symbol keeps its default."""
+    """Why a symbol has its default value."""
     shut = [show(entry.prompt) for entry in definitions
             if entry.prompt and not value(entry.prompt, result)]
-    return f"its default may only be changed with {' or '.join(shut)}" if shut else "its default won"
+    return f"its default can only be changed with {' or '.join(shut)}" if shut else "it kept its default"
 
 
 def blocked_by(kconfig: Kconfig, parts: list[str], wanted: KunitConfig, result: dict[str, str],
                depth: int) -> str:
-    """it depends on A=y (...) and B=n"""
-    told = []
+    """The text "it depends on A=y (...), and on B=n"."""
+    shown = []
     for part in dict.fromkeys(parts):
         lone = re.fullmatch(r"(\w+)=y", part)
         if lone and depth < DEEPEST:
-            told.append(f"{part} ({why(kconfig, lone[1], wanted, result, depth + 1)})")
+            shown.append(f"{part} ({why(kconfig, lone[1], wanted, result, depth + 1)})")
         else:
-            told.append(part)
-    return f"it depends on {', and on '.join(told)}"
+            shown.append(part)
+    return f"it depends on {', and on '.join(shown)}"

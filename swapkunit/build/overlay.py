@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The overlay: a kernel tree made of links, with our files beside the kernel's.
+"""The overlay: a kernel tree of links, with our files beside the kernel's.
 
-Real directories, one link per file. The links are relative and go through
-TREE/.src, one link to the kernel tree: that keeps them short enough to lie in
-the inode, and keeps a space in the kernel's path out of make's sight.
+It has real directories and a link for each file. The links are relative and go through
+TREE/.src, a link to the kernel tree: so they are short enough to be stored in the inode, and
+make does not see a space in the kernel's path.
 
     repo mm/X      -> TREE/mm/X; the kernel's own mm/X lies beside it as
                       foo_real.c, Makefile.real or Kconfig.real
     repo kunit/    -> TREE/mm/kunit/
     .kunitconfig   -> TREE/mm/kunit/.kunitconfig
-    tools/testing/kunit is copied, since kunit.py finds its kernel by realpath().
-    TREE/.patched  -> copies of the files that patches change, linked in the kernel's place
+    tools/testing/kunit is copied, because kunit.py finds its kernel by realpath().
+    TREE/.patched  -> patched copies of files, linked instead of the kernel's
 
-TREE/.overlay remembers every directory's mtime, so that a second sync lists only
-what changed. TREE/.stale lists, until they are dropped, the files whose objects make
-would take for good. The kernel tree is read, never written.
+TREE/.overlay stores every directory's mtime, so that the next sync reads only what has
+changed. TREE/.stale lists files whose objects are stale without make noticing, until these
+are deleted. The kernel tree is never written to.
 """
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -41,17 +42,17 @@ PATCHED = ".patched"
 STALE = ".stale"
 COPIED = "tools/testing/kunit"
 OWN_DIR = "mm/kunit"
-# Directories that must be real ones in the overlay, because files of ours go there.
+# Directories of the overlay that must not be links, because they get files of ours.
 REAL = frozenset(("mm", "tools", "tools/testing"))
-# Looked through on every sync for files replaced by older ones, which make cannot see.
+# Checked at every sync for files that were replaced by older ones, which make does not notice.
 WATCHED = ("mm/", "include/linux/")
-# A directory changed so shortly before a sync may change again within the same time stamp.
+# A directory that changed this shortly before a sync may change again without a new time stamp.
 RACY_NS = 2_000_000_000
 
 
 @dataclass
 class SyncResult:
-    """What a sync did. stale: tree-relative files whose objects must be rebuilt; notes: to be told."""
+    """What a sync did. stale: files (relative to the tree) whose objects must be rebuilt; notes: for the user."""
 
     directories: int = 0
     links_made: int = 0
@@ -63,9 +64,9 @@ class SyncResult:
 
 
 class Overlay:
-    """One overlay: source and repo are read, tree is written.
+    """An overlay of source and repo in tree.
 
-    policies and patches are laid over the source's files, as patches.lay() takes them.
+    policies, patches: applied to the source's files, see patches.lay().
     """
 
     def __init__(self, source: Path, tree: Path, repo: Path,
@@ -83,16 +84,16 @@ class Overlay:
         self._own_mm: dict[str, Path] = {}
         self._hidden = self._paths_of_ours_in_source()
 
-    # -- what the overlay must look like ------------------------------------
+    # -- its content --------------------------------------------------------
 
     def _paths_of_ours_in_source(self) -> set[str]:
-        """Our clone or output directory, where it lies inside the kernel tree."""
+        """Our clone and output directory, if they are inside the kernel tree."""
         top = os.path.realpath(self.source) + os.sep
         ours = (os.path.realpath(path) for path in (self.repo, self.tree, self.tree.parent))
         return {path[len(top):] for path in ours if path.startswith(top)}
 
     def wanted(self, directory: str) -> tuple[dict[str, str], list[str]]:
-        """The links (name -> target) and subdirectories that directory ("" or "mm/") must hold."""
+        """The links (name -> target) and subdirectories that directory ("" or "mm/") must have."""
         up = "../" * directory.count("/") + f"{SRC}/{directory}"
         links, subdirs, kinds, symlinks = {}, [], {}, {}
         here = self.source / directory
@@ -120,7 +121,7 @@ class Overlay:
         return links, subdirs
 
     def _add_patched(self, directory: str, links: dict[str, str], subdirs: list[str]) -> None:
-        """Put what patches make of directory's files into links, and new directories into subdirs."""
+        """Add directory's patched files to links, and its new directories to subdirs."""
         for path, there in self.patched.items():
             name, _, below = path[len(directory):].partition("/")
             if not path.startswith(directory) or path.startswith(f"{COPIED}/"):
@@ -134,7 +135,7 @@ class Overlay:
                 links.pop(name, None)
 
     def _note_replaced(self, path: str, entry: os.DirEntry[str]) -> None:
-        """Remember a file that came to its place after the last sync, but is older than it."""
+        """Remember a file that was put in place after the last sync but is older."""
         if not self.last_sync or not entry.is_file():
             return
         info = entry.stat()
@@ -144,20 +145,20 @@ class Overlay:
             self._note_stale(path)
 
     def _note_stale(self, path: str) -> None:
-        """Note it where it outlives a sync that is stopped: before the link is changed."""
+        """Remember path on disk, before its link is changed: the sync may be interrupted."""
         self.result.stale.append(path)
         with open(self.tree / STALE, "a", encoding="utf-8", errors="surrogateescape") as file:
             file.write(f"{path}\n")
 
-    # -- making it so -------------------------------------------------------
+    # -- syncing ------------------------------------------------------------
 
     def sync(self) -> SyncResult:
-        """Bring the tree in line with source and repo. Raises SwapKunitError."""
+        """Update the tree from source and repo. Raises SwapKunitError."""
         started = time.time_ns()
         clock = time.monotonic()
         try:
             if not self._load():
-                self._begin_anew()
+                self._start_over()
             self.result.stale += stale_in(self.tree)
             self._patch()
             self._changed = self._changed_directories() | self._patched_directories()
@@ -175,12 +176,12 @@ class Overlay:
         return self.result
 
     def _patch(self) -> None:
-        """Make the patched copies, and settle which files of ours there are to lay."""
+        """Make the patched copies, and find out which of our files this kernel needs."""
         result = lay(self.source, self.tree / PATCHED, self.policies, self.patches)
         self.patched, self.result.notes = result.files, result.notes
         self._own_mm = own_mm_files(self.repo / "mm", self._has_mm)
         if not self.result.fresh and set(self.patched) != set(self._was_patched):
-            # A sync that is stopped before its end must not lose sight of either.
+            # If this sync is interrupted, the next one must know both lists.
             self._save(self.last_sync, [*self._was_patched, *self.patched])
 
     def _has_mm(self, name: str) -> bool:
@@ -188,7 +189,7 @@ class Overlay:
         return self.patched.get(f"mm/{name}", (self.source / "mm" / name).exists())
 
     def _patched_directories(self) -> set[str]:
-        """The known directories that hold, or held, a patched file, and all above them."""
+        """The known directories that have or had a patched file, and all above them."""
         found = set()
         for path in (*self.patched, *self._was_patched):
             parts = path.split("/")[:-1]
@@ -196,7 +197,7 @@ class Overlay:
         return found & self.mtimes.keys()
 
     def _patch_copied(self) -> None:
-        """The patched files among those that are copied."""
+        """Copy patched files of the directory that is copied."""
         for path, there in self.patched.items():
             if path.startswith(f"{COPIED}/"):
                 (self.tree / path).unlink(missing_ok=True)
@@ -205,7 +206,7 @@ class Overlay:
                     shutil.copy2(self.tree / PATCHED / path, self.tree / path)
 
     def _load(self) -> bool:
-        """Read the manifest; False when there is none, or it speaks of another tree."""
+        """Read the manifest; returns False if there is none, or if it is about another tree."""
         try:
             head, _, body = (self.tree / MANIFEST).read_text().partition("\n")
             header = json.loads(head)
@@ -223,16 +224,16 @@ class Overlay:
         info = os.stat(self.source)
         return [FORMAT, str(self.source), str(self.repo), info.st_dev, info.st_ino]
 
-    def _begin_anew(self) -> None:
-        """Point the tree at its source and go through all of it; what was built is dropped.
+    def _start_over(self) -> None:
+        """Point the tree to its source, and prepare to go through all of it; delete the build.
 
-        Links that are right already stay: ext4 without a journal takes minutes to make
-        many files soon after as many were deleted, since it passes over fresh inodes.
+        Correct links stay: ext4 without a journal takes minutes to create many files soon
+        after many were deleted, because it skips recently freed inodes.
         """
         link = self.tree / SRC
         if self.tree.exists() and not link.is_symlink() and any(self.tree.iterdir()):
-            raise SwapKunitError(f"cannot lay a kernel tree in {self.tree}: it has files in it that are "
-                                 "not from swap-kunit; give another directory")
+            raise SwapKunitError(f"cannot lay a kernel tree in {self.tree}: it contains files that are not "
+                                 "from swap-kunit; give another directory")
         self.tree.mkdir(parents=True, exist_ok=True)
         if (self.tree / BUILD).exists():
             shutil.rmtree(self.tree / BUILD)
@@ -244,7 +245,7 @@ class Overlay:
         self.result.fresh = True
 
     def _changed_directories(self) -> set[str]:
-        """The known directories whose mtime is not what the manifest says."""
+        """The known directories whose mtime differs from the manifest."""
         changed = set()
         top = os.open(self.source, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -259,7 +260,7 @@ class Overlay:
         return changed
 
     def _lay(self, directory: str, started: int) -> None:
-        """Bring one directory in line, and its new subdirectories whole."""
+        """Update one directory, and create its new subdirectories with their content."""
         try:
             mtime = os.stat(self.source / directory).st_mtime_ns
         except (FileNotFoundError, NotADirectoryError):
@@ -322,7 +323,7 @@ class Overlay:
             del self.mtimes[known]
 
     def _lay_own(self) -> None:
-        """kunit/ and .kunitconfig of the repo as TREE/mm/kunit."""
+        """Link kunit/ and .kunitconfig of the repo in TREE/mm/kunit."""
         wanted = {f"{OWN_DIR}/{path}": str(self.repo / "kunit" / path)
                   for path in own_files(self.repo / "kunit")}
         if (self.repo / ".kunitconfig").exists():
@@ -349,7 +350,7 @@ class Overlay:
 
 
 def stale_in(tree: Path) -> list[str]:
-    """The stale files of syncs whose objects are not dropped yet."""
+    """The stale files whose objects are not deleted yet."""
     try:
         return (tree / STALE).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except FileNotFoundError:
@@ -360,7 +361,7 @@ def stale_in(tree: Path) -> list[str]:
 
 
 def own_files(top: Path) -> list[str]:
-    """Every file below top, as relative paths, sorted; editors' leavings left out."""
+    """Every file below top as a sorted relative path, without backup files of editors."""
     found = []
     for parent, subdirs, names in os.walk(top):
         subdirs[:] = [name for name in subdirs if name != "__pycache__"]
@@ -371,19 +372,19 @@ def own_files(top: Path) -> list[str]:
 
 
 def real_name(name: str) -> str:
-    """What the kernel's own mm/NAME is called beside ours: foo_real.c, Makefile.real."""
+    """The name for the kernel's own mm/NAME beside ours: foo_real.c, Makefile.real."""
     stem, dot, suffix = name.rpartition(".")
     return f"{stem}_real.{suffix}" if dot else f"{name}.real"
 
 
 def own_mm_files(ours: Path, has: Callable[[str], bool]) -> dict[str, Path]:
-    """The files of repo mm/ to lay: all but the wrappers (*.c) of files that this kernel does not have."""
+    """Our mm/ files: all except wrappers (*.c) of files that this kernel does not have."""
     return {path.name: path for path in sorted(ours.glob("[!.]*"))
             if path.is_file() and (path.suffix != ".c" or has(path.name))}
 
 
 def add_own(links: dict[str, str], own: dict[str, Path]) -> None:
-    """Put our mm/ files into links, moving the kernel's own aside."""
+    """Add our mm/ files to links, and rename the kernel's."""
     for name, path in own.items():
         if name in links:
             links[real_name(name)] = links[name]
@@ -394,14 +395,14 @@ def add_own(links: dict[str, str], own: dict[str, Path]) -> None:
 
 
 def stays_inside(directory: str, target: str) -> bool:
-    """Whether a relative link in directory ("mm/") leads to a place in the same tree."""
+    """Whether a link in directory ("mm/") is relative and leads to a file of the same tree."""
     if os.path.isabs(target):
         return False
     return not os.path.normpath(f"{directory}{target}").startswith("..")
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """Copy source over target, files that differ in size or mtime only."""
+    """Make target a copy of source; only files that differ in size or mtime are copied."""
     target.mkdir(parents=True, exist_ok=True)
     names = {entry.name: entry for entry in os.scandir(source) if entry.name != "__pycache__"}
     for entry in list(os.scandir(target)):
@@ -418,7 +419,7 @@ def copy_tree(source: Path, target: Path) -> None:
 
 
 def same_file(entry: os.DirEntry[str], copy: Path) -> bool:
-    """Whether copy has entry's size and mtime, and is no link."""
+    """Whether copy is a regular file with entry's size and mtime."""
     try:
         there = copy.lstat()
     except FileNotFoundError:
@@ -429,17 +430,17 @@ def same_file(entry: os.DirEntry[str], copy: Path) -> bool:
 
 
 def check_tree_path(tree: Path) -> None:
-    """Refuse a place make cannot work in. Raises SwapKunitError."""
+    """Raise SwapKunitError if make does not support this path."""
     if re.search(r"[\s:]", str(tree)):
         raise SwapKunitError(
-            f"cannot lay the kernel tree in '{tree}': the kernel's make stands no space or colon "
-            "in a path; give another directory with --out (make: O=)")
+            f"cannot lay the kernel tree in '{tree}': the kernel build does not support spaces or colons "
+            "in paths; give another directory with --out (make: O=)")
 
 
 def overlay_trouble(source: Path, tree: Path, error: OSError) -> str:
-    """One line for an OSError while laying the overlay."""
-    if error.errno == 28:
+    """The message for an OSError while laying the overlay."""
+    if error.errno == errno.ENOSPC:
         return (f"cannot lay the kernel tree in {tree}: the disk is full; make room "
-                "(about 150 MB and 105,000 inodes) or give another directory with --out")
+                "(about 150 MB and 105,000 inodes), or give another directory with --out")
     return (f"cannot lay the kernel tree {source} in {tree}: {error.strerror} "
             f"({error.filename}); check the permissions, or give another directory with --out")

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Patches laid over a kernel tree without touching it: our policies, or a series under test.
+"""Apply patches to copies of a kernel tree's files: our policies, or a series under test.
 
-A policy NAME is what lies in mm/policies as NAME-1-what.patch, NAME-2-what.patch and
-so on, applied in this order. Two files with the same NAME-N are alternatives for
-different kernels: the first that applies is taken. A header line
+A policy NAME is the files NAME-1-what.patch, NAME-2-what.patch and so on in mm/policies,
+applied in this order. Files with the same NAME-N are alternatives for different kernels;
+the first that applies is used. The header line
 
     Not-needed-if: arch/um/Kconfig: HAVE_ARCH_TRANSPARENT_HUGEPAGE
 
-tells by an identifier in a file that a tree has the change already, and
+names a file and an identifier in it that shows that a tree already has the change;
 
     Made-for: Linux 7.x
 
-what to say where it does not apply.
+is part of the error message if no alternative applies.
 
-The patched copies of the files a patch touches are kept in a directory of their own,
-PATCHED of the overlay. A copy is written anew only when its content changes, so that
-make builds no more than the change asks for.
+The patched copies are in the overlay's directory PATCHED. A copy is rewritten only if its
+content changes, so that make rebuilds only what is necessary.
 """
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ FAILED_HUNK = re.compile(r"^error: patch failed: (.+):(\d+)$", re.M)
 
 
 class DoesNotApply(SwapKunitError):
-    """A patch that does not fit. file and line: of the first hunk that does not, where git says."""
+    """A patch does not apply. file and line: of the first hunk that fails, if git says."""
 
     def __init__(self, message: str, file: str = "", line: int = 0):
         super().__init__(message)
@@ -47,20 +46,20 @@ class DoesNotApply(SwapKunitError):
 
 @dataclass
 class Patched:
-    """The files that differ from the source (False: deleted), and what is to be said about it."""
+    """The files that differ from the source (False: deleted), and notes for the user."""
 
     files: dict[str, bool] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
 def known(directory: Path) -> list[str]:
-    """The policies there are."""
+    """The names of all policies."""
     found = (FILE.fullmatch(path.name) for path in directory.glob("*.patch"))
     return sorted({match["name"] for match in found if match})
 
 
 def steps_of(name: str, directory: Path) -> list[list[Path]]:
-    """The patches of policy name in order, each with its alternatives. Raises SwapKunitError."""
+    """The steps of a policy in order, each with its alternatives. Raises SwapKunitError."""
     steps: dict[int, list[Path]] = {}
     for path in sorted(directory.glob("*.patch")):
         match = FILE.fullmatch(path.name)
@@ -68,15 +67,15 @@ def steps_of(name: str, directory: Path) -> list[list[Path]]:
             steps.setdefault(int(match["step"]), []).append(path)
     if not steps:
         raise SwapKunitError(f"no policy '{name}': there is no {directory}/{name}-1-*.patch; "
-                             f"known are {', '.join(known(directory)) or 'none'}")
+                             f"choose one of {', '.join(known(directory)) or 'none'}")
     return [steps[number] for number in sorted(steps)]
 
 
 def lay(source: Path, target: Path, policies: list[list[Path]], patches: list[Path]) -> Patched:
-    """Make target hold the patched copies of source's files, and nothing else.
+    """Make target contain exactly the files of source that the patches change.
 
-    policies: steps with their alternatives; patches: applied after them, as they are.
-    source is read only. Raises DoesNotApply naming the patch and the hunk.
+    policies: steps with their alternatives; patches: applied after them. source is not
+    written to. Raises DoesNotApply.
     """
     patched = Patched()
     if not policies and not patches:
@@ -84,7 +83,8 @@ def lay(source: Path, target: Path, policies: list[list[Path]], patches: list[Pa
         return patched
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{target.name}-", dir=target.parent) as name:
-        scratch, copied = Path(name), set()
+        scratch = Path(name)
+        copied: set[str] = set()
         laid: list[str] = []
         for alternatives in policies:
             try:
@@ -101,35 +101,40 @@ def lay(source: Path, target: Path, policies: list[list[Path]], patches: list[Pa
 
 def apply_one_of(source: Path, scratch: Path, copied: set[str], alternatives: list[Path],
                  notes: list[str]) -> None:
-    """Apply the first of the alternatives that applies, unless the tree has the change already."""
+    """Apply the first alternative that applies, unless the tree already has the change. Raises DoesNotApply."""
     for patch in alternatives:
         reason = not_needed(source, patch)
         if reason:
-            notes.append(f"{patch.name} is left out: this tree has it ({reason})")
+            notes.append(f"{patch.name} is left out: this tree already has it ({reason})")
             return
-    first: DoesNotApply | None = None
+    errors: list[DoesNotApply] = []
     for patch in alternatives:
         try:
             return apply(source, scratch, copied, patch)
         except DoesNotApply as error:
-            first = first or error
-    raise first
+            errors.append(error)
+    raise errors[0]
 
 
 def in_the_way(error: DoesNotApply, alternatives: list[Path], laid: list[str],
                changed: dict[str, bool]) -> DoesNotApply:
-    """error, or, where policies laid before have changed the file, that they are in the way."""
-    own = FILE.fullmatch(alternatives[0].name)["name"]
-    others = [name for name in laid if FILE.fullmatch(name)["name"] != own]
+    """error; or a better one, if other policies have changed the file before."""
+    others = [name for name in laid if policy_of(name) != policy_of(alternatives[0].name)]
     if error.file not in changed or not others:
         return error
     return DoesNotApply(f"cannot apply {alternatives[0].name} after {', '.join(others)}: its hunk at "
-                        f"{error.file}:{error.line} does not fit what that makes of the file; give one of these "
-                        "policies at a time", error.file, error.line)
+                        f"{error.file}:{error.line} conflicts with their changes; use one of these policies "
+                        "at a time", error.file, error.line)
+
+
+def policy_of(name: str) -> str:
+    """The policy that a file of mm/policies belongs to, "" for other files."""
+    match = FILE.fullmatch(name)
+    return match["name"] if match else ""
 
 
 def not_needed(source: Path, patch: Path) -> str:
-    """Where source has what patch brings, by the patch's own Not-needed-if; else ""."""
+    """Where source already has the change, by Not-needed-if of the patch; otherwise ""."""
     match = NOT_NEEDED.search(patch.read_text(errors="replace"))
     if not match:
         return ""
@@ -142,7 +147,7 @@ def not_needed(source: Path, patch: Path) -> str:
 
 
 def touched(text: str) -> set[str]:
-    """The files a patch names, old names and new."""
+    """The files that a patch names, with old and new names."""
     return {name for found in NAMES.findall(text) for name in found if name and name != "/dev/null"}
 
 
@@ -155,10 +160,10 @@ def apply(source: Path, scratch: Path, copied: set[str], patch: Path) -> None:
     for name in touched(text) - copied:
         if os.path.isabs(name) or ".." in Path(name).parts:
             raise SwapKunitError(f"cannot apply {patch.name}: it writes to {name}, outside of the kernel tree; "
-                                 "look where it comes from")
+                                 "check where it comes from")
         blocked = clash(source, name)
         if blocked:
-            raise DoesNotApply(f"cannot apply {patch.name}: it has a file {name}, and {blocked} in this tree; "
+            raise DoesNotApply(f"cannot apply {patch.name}: it changes {name}, but {blocked} in this tree; "
                                "use the kernel it was made for")
         if (source / name).is_file():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +175,7 @@ def apply(source: Path, scratch: Path, copied: set[str], patch: Path) -> None:
 
 
 def clash(source: Path, name: str) -> str:
-    """What in source keeps name from being a file; "" for nothing."""
+    """Why name cannot be a file in source, or ""."""
     if (source / name).is_dir():
         return f"{name} is a directory"
     parent = next((parent for parent in Path(name).parents if (source / parent).is_file()), None)
@@ -178,19 +183,19 @@ def clash(source: Path, name: str) -> str:
 
 
 def explain(patch: Path, output: str) -> DoesNotApply:
-    """What git apply said, as an error of ours."""
+    """The error for a message of git apply."""
     match = FAILED_HUNK.search(output)
-    said = output.strip().splitlines() or ["git apply says nothing"]
+    message = (output.strip().splitlines() or ["git apply gave no reason"])[0]
     made_for = MADE_FOR.search(patch.read_text(errors="replace"))
     advice = f"it was made for {made_for[1]}" if made_for else "use the kernel it was made for"
     if match:
-        return DoesNotApply(f"cannot apply {patch.name}: its hunk at {match[1]}:{match[2]} does not fit this "
-                            f"tree; see what the tree has there: {advice}", match[1], int(match[2]))
-    return DoesNotApply(f"cannot apply {patch.name}: {said[0].removeprefix('error: ')}; {advice}")
+        return DoesNotApply(f"cannot apply {patch.name}: its hunk at {match[1]}:{match[2]} does not apply to "
+                            f"this tree; {advice}", match[1], int(match[2]))
+    return DoesNotApply(f"cannot apply {patch.name}: {message.removeprefix('error: ')}; {advice}")
 
 
 def differing(source: Path, scratch: Path, copied: set[str]) -> dict[str, bool]:
-    """Which of the copied files are not as in source any more; False where they are gone."""
+    """The copied files that differ from source; False: deleted."""
     files = {}
     for name in sorted(copied):
         here, there = scratch / name, source / name
@@ -203,7 +208,7 @@ def differing(source: Path, scratch: Path, copied: set[str]) -> dict[str, bool]:
 
 
 def adopt(scratch: Path, target: Path, names: list[str]) -> None:
-    """Bring target's files in line with scratch's, leaving those alone that are right."""
+    """Move the files of scratch to target; remove others, and leave equal ones untouched."""
     for parent, subdirs, files in os.walk(target, topdown=False):
         for name in files:
             path = Path(parent, name)
