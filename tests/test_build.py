@@ -104,11 +104,11 @@ class OldKunit(Scratch):
 
     def test_what_it_takes_is_read_from_it(self) -> None:
         place = Layout(self.top)
-        write(place.tree / build.kunit_py(place), "add_argument('--build_dir')\n")
+        write(place.tree / build.KUNIT_PY, "add_argument('--build_dir')\n")
         self.assertFalse(build.takes_kunitconfig(place))
         options = build.BuildOptions(jobs=1)
         self.assertEqual(build.build_command(place, options, cold=True)[0], "make")
-        write(place.tree / build.kunit_py(place), "add_argument('--kunitconfig')\n")
+        write(place.tree / build.KUNIT_PY, "add_argument('--kunitconfig')\n")
         self.assertEqual(build.build_command(place, options, cold=True)[2], "build")
 
 

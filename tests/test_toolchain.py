@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 from swapkunit.base import toolchain
-from swapkunit.build.build import BuildOptions, build_command, kunit_py, request_digest
+from swapkunit.build.build import KUNIT_PY, BuildOptions, build_command, request_digest
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.build.fragments import KunitConfig
 from swapkunit.base.layout import Layout
@@ -58,7 +58,7 @@ class Steps(Scratch):
     def test_both_builds_get_the_options(self) -> None:
         options = BuildOptions(1, ["LLVM=-19"])
         layout = Layout(self.top / "out")
-        write(layout.tree / kunit_py(layout), "add_argument('--kunitconfig')\n")
+        write(layout.tree / KUNIT_PY, "add_argument('--kunitconfig')\n")
         self.assertIn("--make_options=LLVM=-19", build_command(layout, options, cold=True))
         self.assertIn("LLVM=-19", build_command(layout, options, cold=False))
 
