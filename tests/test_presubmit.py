@@ -463,14 +463,14 @@ class Report(Scratch):
     def test_page(self) -> None:
         lines = {"mm/swapfile.c": {7: [3, "\tif (a < b)"], 8: [0, "x();"], 9: [None, "/* <script> */"]}}
         made = self.made(Step("lines", WARN, "1 of 2", details=["<img>"], data={"lines": lines}))
-        made.pages = "coverage"
+        made.pages, made.patches[0].author = "coverage", "A\x1b[2J\u202e <a@b>"
         (self.top / "coverage").mkdir()
         (self.top / "coverage/index.html").touch()
         shown = page.render(made)
         for wanted in ("mm: &lt;b&gt;x&lt;/b&gt;", '<tr class="hit">', '<tr class="missed">', '<tr class="nocode">',
                        "\tif (a &lt; b)", 'href="coverage/mm/swapfile.c.gcov.html#', "&lt;img&gt;"):
             self.assertIn(wanted, shown)
-        self.assertNotRegex(shown, "<script|<img|<b>")
+        self.assertNotRegex(shown, "<script|<img|<b>|\x1b|\u202e")
         self.assertNotRegex(shown, r'(src|href)="(?!coverage/|#)', "self-contained")
 
     def test_junit_counts_findings(self) -> None:
