@@ -71,9 +71,9 @@ def owners(source: Path, files: list[Path], scratch: Path) -> dict[str, list[int
     for number in range(1, len(files) + 1):
         with tempfile.TemporaryDirectory(prefix="state-", dir=scratch.parent) as name:
             state = Path(name) / "files"
-            laid = patches.lay(source, state, [], files[:number])
+            patched = patches.lay(source, state, [], files[:number])
             for path in WATCHED:
-                new = read((state if path in laid.files else source) / path)
+                new = read((state if path in patched.files else source) / path)
                 mine = found.get(path) or [0] * len(texts[path])
                 if new != texts[path]:
                     found[path] = inherited(texts[path], new, mine, number)

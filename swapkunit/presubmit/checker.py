@@ -92,21 +92,21 @@ class Checker:
             states = states[-2:] if isinstance(todo[0][2], Applied) else []
         if states:
             self.test_base()
-        laid = [*states[0]] if len(states) > len(todo) else []
+        patches = [*states[0]] if len(states) > len(todo) else []
         with self.checks_in_background(states) as self.background:
-            before = self.test_before_last(laid) if laid else None
+            before = self.test_before_last(patches) if patches else None
             for report, patch, outcome in todo:
                 if isinstance(outcome, Applied):
-                    laid.append(patch)
-                    before = self.check_patch(report, patch, laid, before)
+                    patches.append(patch)
+                    before = self.check_patch(report, patches, before)
                 else:
                     self.add(report, self.checkpatch(patch))
                     self.skip_rest(report, "the patch does not apply")
-            if self.background and all(map(self.builds, laid)):
+            if self.background and all(map(self.builds, patches)):
                 self.progress.at("the series", "coverage of the changed lines")
                 self.background.counted()
         if self.file_checks:
-            self.check_lines(laid)
+            self.check_lines(patches)
 
     def test_base(self) -> None:
         """Test the base. Raises UntestableKernel, or SwapKunitError if the sandbox's limits are too low for it."""
@@ -125,22 +125,22 @@ class Checker:
         self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", from an earlier check" * known,
                                             seconds=self.progress.since()))
 
-    def test_before_last(self, laid: list[Patch]) -> Tested | None:
+    def test_before_last(self, patches: list[Patch]) -> Tested | None:
         """The state to compare the last patch with, if only the last one is checked."""
         self.progress.at("earlier patches", "build and suites")
-        tested = self.testbeds.test(self.testbeds.plain, laid, self.series.patches[-1].touched)
+        tested = self.testbeds.test(self.testbeds.plain, patches, self.series.patches[-1].touched)
         self.remember(tested)
         self.file_steps("earlier patches")
         return tested if tested.built else None
 
     # -- one patch ----------------------------------------------------------
 
-    def check_patch(self, report: PatchReport, patch: Patch, laid: list[Patch], before: Tested | None) -> Tested | None:
-        """The steps of one patch on top of those before it; returns the state to compare the next one with."""
-        where, plain = place_of(report), self.testbeds.plain
+    def check_patch(self, report: PatchReport, patches: list[Patch], before: Tested | None) -> Tested | None:
+        """The steps of the last of patches; returns the state to compare the next patch with."""
+        patch, where, plain = patches[-1], place_of(report), self.testbeds.plain
         self.add(report, self.checkpatch(patch))
         self.progress.at(where, "build and suites")
-        base, tested = self.testbeds.base(plain), self.testbeds.test(plain, laid, patch.touched)
+        base, tested = self.testbeds.base(plain), self.testbeds.test(plain, patches, patch.touched)
         self.progress.at(where, "reading the results")
         self.add(report, steps.builds(tested, self.known_messages, patch.touched))
         self.remember(tested)
@@ -155,10 +155,10 @@ class Checker:
             return before
         for testbed in self.testbeds.others.values():
             self.progress.at(where, f"suites, {testbed.name}")
-            self.add(report, self.test_config(testbed, patch, laid))
+            self.add(report, self.test_config(testbed, patches))
         return tested
 
-    def test_config(self, testbed: Testbed, patch: Patch, laid: list[Patch]) -> Step:
+    def test_config(self, testbed: Testbed, patches: list[Patch]) -> Step:
         """The suites and kernel reports in another configuration."""
         name = testbed.name
         try:
@@ -168,7 +168,7 @@ class Checker:
                                         f"{sandbox.advice(base.limit)}")
             if not base.built:
                 return Step(name, SKIP, "the base does not build or boot in this configuration")
-            tested = self.testbeds.test(testbed, laid, patch.touched)
+            tested = self.testbeds.test(testbed, patches, patches[-1].touched)
         except SwapKunitError as error:
             return Step(name, SKIP, str(error))
         if not tested.built:
@@ -193,14 +193,14 @@ class Checker:
         touched = list(dict.fromkeys(name for patch in self.series.patches for name in patch.touched))
         headers = [name for name in touched if name.endswith(".h")]
         return BackgroundChecks(self.file_checks, touched, users_of(headers, Layout(self.testbeds.plain.out).build),
-                                [self.task(laid) for laid in states],
+                                [self.task(patches) for patches in states],
                                 self.testbeds.counting_state(states[-1], self.report.out), self.testbeds.log)
 
-    def task(self, laid: list[Patch]) -> Task:
+    def task(self, patches: list[Patch]) -> Task:
         """The file checks of one state."""
-        paths = [patch.file for patch in laid]
-        touched = (self.series.patches if self.request.last_only else laid)[-1].touched
-        return Task(paths, touched, changes_the_build(laid), self.testbeds.plain.key(paths, "compiled", touched))
+        paths = [patch.file for patch in patches]
+        touched = (self.series.patches if self.request.last_only else patches)[-1].touched
+        return Task(paths, touched, changes_the_build(patches), self.testbeds.plain.key(paths, "compiled", touched))
 
     def file_steps(self, where: str) -> list[Step]:
         """The steps of the file checks of the next state; they run beside its build."""
@@ -209,19 +209,19 @@ class Checker:
         self.progress.at(where, "other compilations of the touched files (after those of the base, the first time)")
         return self.background.steps()
 
-    def check_lines(self, laid: list[Patch]) -> None:
+    def check_lines(self, patches: list[Patch]) -> None:
         """Coverage of the changed lines of all patches, measured once in the last state that builds."""
-        while laid and not self.builds(laid[-1]):
-            laid = laid[:-1]
-        state = self.testbeds.counting_state(laid, self.report.out)
+        while patches and not self.builds(patches[-1]):
+            patches = patches[:-1]
+        state = self.testbeds.counting_state(patches, self.report.out)
         self.progress.at("the series", "coverage of the changed lines")
         found = changed_lines.reached(state) if state else changed_lines.Reached()
         owned = state.owners() if state else {}
         self.report.pages = "coverage" if found.counts else ""
-        for number, patch in enumerate(laid, 1):
+        for number, patch in enumerate(patches, 1):
             if self.reports[id(patch)] in self.report.patches and self.builds(patch):
                 step = changed_lines.step_of(number, patch.touched, owned, found, self.report.out / "source")
-                self.add(self.reports[id(patch)], replace(step, seconds=found.seconds / len(laid)))
+                self.add(self.reports[id(patch)], replace(step, seconds=found.seconds / len(patches)))
 
     # -- the report ---------------------------------------------------------
 

@@ -128,16 +128,16 @@ class Testbed:
                                                                request.make_options, request.jobs, shadowed))
         return session
 
-    def test(self, patches: list[Path], touched: list[str], afresh: bool = False) -> Tested:
+    def test(self, patches: list[Path], touched: list[str], fresh: bool = False) -> Tested:
         """Build and run the suites, or return the stored result. touched: files whose objects to look for.
 
-        afresh: start from a copy of the base's build directory even if the series has one.
+        fresh: start from a copy of the base's build directory even if the series has one.
         """
         known = self.known(patches, touched)
         if known:
             return known
         with quiet(self.log):
-            tested = self._test(self.session(patches), patches, touched, afresh)
+            tested = self._test(self.session(patches), patches, touched, fresh)
         if patches and sandbox.machines_fault(tested.limit):
             raise SwapKunitError(f"cannot go on with the series: the build or test of patch {len(patches)} was killed: "
                                  f"{tested.limit}; {sandbox.advice(tested.limit)}")
@@ -168,9 +168,9 @@ class Testbed:
             session.build_kernel()
             self.keep_pristine(session)
 
-    def _test(self, session: Session, patches: list[Path], touched: list[str], afresh: bool) -> Tested:
+    def _test(self, session: Session, patches: list[Path], touched: list[str], fresh: bool) -> Tested:
         with session.layout.lock():
-            self.take_over(session, patches, afresh)
+            self.take_over(session, patches, fresh)
             (self.out / UNFINISHED_TEST).touch()
             try:
                 session.build_kernel()
@@ -195,13 +195,13 @@ class Testbed:
 
     # -- who uses the build directory ---------------------------------------
 
-    def take_over(self, session: Session, patches: list[Path], afresh: bool = False) -> None:
+    def take_over(self, session: Session, patches: list[Path], fresh: bool = False) -> None:
         """Start from the base's build directory, unless this series owns the directory and its last test finished."""
         owner = session.layout.out / OWNER
         now = owner.read_text() if owner.exists() else ""
         wanted = self.series_key if patches else ""
         pristine = session.layout.out / PRISTINE
-        if now and (now != wanted or afresh or (self.out / UNFINISHED_TEST).exists()):
+        if now and (now != wanted or fresh or (self.out / UNFINISHED_TEST).exists()):
             now = NOBODY
             write_whole(owner, NOBODY)
             shutil.rmtree(session.layout.build, ignore_errors=True)

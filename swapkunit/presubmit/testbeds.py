@@ -40,8 +40,8 @@ class Testbeds:
     def make(self, name: str, config: list[str]) -> Testbed:
         """The testbed of a configuration."""
         run = self.request.run
-        asked = replace(run, ksrc=self.kernel.path if self.kernel.given else None, config=[*run.config, *config])
-        return Testbed(asked, self.top, name, self.request.sandbox, self.base_key, self.series_key, self.store,
+        request = replace(run, ksrc=self.kernel.path if self.kernel.given else None, config=[*run.config, *config])
+        return Testbed(request, self.top, name, self.request.sandbox, self.base_key, self.series_key, self.store,
                        self.log)
 
     def box(self) -> sandbox.Sandbox | None:
@@ -56,15 +56,15 @@ class Testbeds:
             self.bases[testbed.name] = testbed.test([], [])
         return self.bases[testbed.name]
 
-    def test(self, testbed: Testbed, laid: list[Patch], touched: list[str]) -> Tested:
+    def test(self, testbed: Testbed, patches: list[Patch], touched: list[str]) -> Tested:
         """The result with these patches in a testbed."""
-        return testbed.test([patch.file for patch in laid], touched, changes_the_build(laid))
+        return testbed.test([patch.file for patch in patches], touched, changes_the_build(patches))
 
-    def counting_state(self, laid: list[Patch], out: Path) -> State | None:
+    def counting_state(self, patches: list[Patch], out: Path) -> State | None:
         """The state to measure coverage in; None if the series changes none of the swap files. out: the report's."""
-        if not {name for patch in laid for name in patch.touched} & set(WATCHED):
+        if not {name for patch in patches for name in patch.touched} & set(WATCHED):
             return None
-        return State(self.make(FRAGMENT, [FRAGMENT]), self.plain, self.kernel.path, [patch.file for patch in laid],
+        return State(self.make(FRAGMENT, [FRAGMENT]), self.plain, self.kernel.path, [patch.file for patch in patches],
                      out / "source", out / "coverage", tools_for(self.request.run.make_options))
 
 
