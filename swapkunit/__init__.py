@@ -10,8 +10,8 @@ sandbox     bubblewrap around every program that a stranger's patch could steer
 run         one UML a suite, its console, results, known bugs, mechanisms, the verdict; kernels x configs
 decisions   decisions.txt read back, compared, drawn; the fragmentation benchmark
 coverage    gcov counters, per case; reports, floors, which tests reach a line
-series      mails, mboxes and ranges as a series of patches, laid on a base; why a hunk does not fit
-presubmit   the steps of a check, its store, progress and report; b4's checks
+series      a series of patches from mails, mboxes or commits, applied to a base; why a hunk does not apply
+presubmit   the check of a series, patch by patch: steps, stored results, progress, report; b4's check commands
 lint        the linters for the files of this project
 cli         options and variables of make, the verbs
 """
