@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A patch is a stranger's code, and make and UML run it: in here, by bubblewrap.
+"""Building an untrusted patch runs its code, so builds and tests run in a bubblewrap sandbox.
 
-What runs inside sees the system's programs, the kernel tree, this project and its own
-output directory, and nothing of a home; it writes into the directories it is given and
-into a /tmp of its own; it has no network, no other processes and no capabilities. Limits
-that the kernel keeps for a process (address space, size of a file) are set inside; those
-over all processes together (memory, their number, time, disk) are looked after from
-outside, since a normal user has no cgroup to ask for them.
+A program inside sees the system's programs, the kernel tree, this project and its output
+directory, but no home. It can write to the given directories and to a /tmp of its own. It has
+no network, sees no other processes and has no capabilities. Limits of a single process (address
+space, file size) are set inside with prlimit. Limits of all processes together (memory, number,
+time, disk) are watched from outside, because a normal user may have no cgroup of his own.
 
-The caller puts it around all that is started:
+The caller puts it around all programs:
 
     with commands.confined(sandbox):
-        build_kernel(session)
+        session.build_kernel()
 """
 from __future__ import annotations
 
@@ -34,21 +33,21 @@ PROGRAM = {"bwrap": "bubblewrap", "prlimit": "util-linux"}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "passwd", "group", "nsswitch.conf",
        "localtime", "debian_version", "os-release", "perl", "python3")
-# What a build may know of the environment: there are tokens and keys in the rest.
-ENVIRONMENT = re.compile(r"PATH|LANG|LC_\w+|TERM|TZ|LLVM|CC|KBUILD_BUILD_\w+|SOURCE_DATE_EPOCH|"
-                         r"PYTHON(DONTWRITEBYTECODE|UNBUFFERED)|GCOV_\w+")
-KBUILD_LINKS = re.compile(r"source|(scripts/gdb/(linux/)?)?[\w-]+\.py")   # in a build directory; nothing here reads them
-LOOK_EVERY = 0.3            # seconds between two looks at what runs inside
-MEMORY_TO_SPARE = 0.04      # of the machine's: less than that free, and what runs inside is ended
+# The variables that programs inside see; others may hold tokens and keys.
+ENVIRONMENT = re.compile(r"PATH|LD_LIBRARY_PATH|LANG|LC_\w+|TERM|PYTHONDONTWRITEBYTECODE|GCOV_\w+")
+KBUILD_LINKS = re.compile(r"source|(scripts/gdb/(linux/)?)?[\w-]+\.py")   # in a build directory; we do not read them
+LOOK_EVERY = 0.3            # seconds between two checks of the limits
+MEMORY_TO_SPARE = 0.04      # of the machine's memory must stay free
 DISK_TO_SPARE = GB // 8     # bytes
+UNCONFINED = "if you trust the series like your own code, give --no-sandbox (make: SANDBOX=0)"     # as advice
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much what runs inside may take; bytes and seconds.
+    """Limits for a program inside, in bytes and seconds.
 
-    memory, processes and seconds are of one program with all it starts; address_space
-    (None: any, KASAN reserves terabytes) and file_size of each of its processes.
+    memory, processes and seconds: for the program and its children together. address_space
+    (None: unlimited, KASAN reserves terabytes) and file_size: for each process.
     """
 
     memory: int = 4 * GB
@@ -61,7 +60,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """What is seen inside besides the system, and what may be written; see the module."""
+    """The paths that are visible inside besides the system, and the writable ones; see the module."""
 
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
@@ -76,7 +75,7 @@ class Sandbox:
         inside = {name: value for name, value in env.items() if self.keep.fullmatch(name)}
         inside |= {"HOME": "/tmp", "TMPDIR": str(scratch or "/tmp")}
         if self.ccache:
-            # Objects of a stranger's compiler run must not come up in a later build.
+            # A later build must not get objects that an untrusted patch has put into the cache.
             inside |= {"CCACHE_DIR": str(self.ccache), "CCACHE_READONLY": "1", "CCACHE_TEMPDIR": "/tmp/ccache",
                        "CCACHE_NOSTATS": "1"}
         words = [*NAMESPACES, *system(), *temporary(self.limits.temporary)]
@@ -90,11 +89,11 @@ class Sandbox:
         return [*words, *self.rlimits(), *command], inside
 
     def writing(self, *places: Path) -> Sandbox:
-        """The same one, in which these places alone may be written."""
+        """A copy in which only these places are writable."""
         return replace(self, writable=places)
 
     def rlimits(self) -> list[str]:
-        """What the kernel keeps for every process; set inside, where other processes do not count."""
+        """The prlimit command for limits of each process; inside, --nproc does not count other processes."""
         limits = self.limits
         words = ["prlimit", "--core=0", f"--fsize={limits.file_size}", f"--nproc={2 * limits.processes}"]
         return [*words, *([f"--as={limits.address_space}"] if limits.address_space else []), "--"]
@@ -104,18 +103,17 @@ class Sandbox:
         places = [path for path in self.writable if path.exists()]
         return Watcher(pid, self.limits, places)
 
-
     def tidy(self) -> None:
-        """See commands.Confinement: no links, pipes and sockets stay in what may be written.
+        """See commands.Confinement: remove links, pipes and sockets from the writable places.
 
-        Outside, a link would be followed to a file the sandbox kept safe, and a pipe waits for ever.
+        Outside, a link could lead to a file that the sandbox hid, and reading a pipe could block forever.
         """
         for place in self.writable:
             remove_traps(place, place)
 
 
 def remove_traps(place: Path, top: Path) -> None:
-    """Remove what is neither file nor directory, but for the links that Kbuild makes itself."""
+    """Remove everything but files, directories and the links that Kbuild itself makes."""
     try:
         entries = list(os.scandir(place))
     except OSError:
@@ -133,7 +131,7 @@ NAMESPACES = ("bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--un
 
 
 def system() -> list[str]:
-    """The system's programs, read-only; /proc and /dev of its own."""
+    """Arguments for the system's programs, read-only, and new /proc and /dev."""
     words: list[str] = []
     for name in SYSTEM:
         if os.path.islink(name):
@@ -146,7 +144,7 @@ def system() -> list[str]:
 
 
 def temporary(size: int) -> list[str]:
-    """/tmp and /dev/shm of its own."""
+    """Arguments for new /tmp and /dev/shm."""
     return ["--size", str(size), "--tmpfs", "/tmp", "--size", str(size), "--tmpfs", "/dev/shm"]
 
 
@@ -154,12 +152,11 @@ def temporary(size: int) -> list[str]:
 
 
 def make(readable: list[Path], make_options: list[str], jobs: int, shadowed: bool = False) -> Sandbox:
-    """A sandbox that was tried; nothing may be written yet. shadowed: KASAN. Raises SwapKunitError when there is none to be had."""
+    """A tested sandbox without writable places. shadowed: for KASAN. Raises SwapKunitError if there is no sandbox here."""
     try:
         deps.require(PROGRAM)
     except SwapKunitError as error:
-        raise SwapKunitError(f"{error}; or, if you trust the series as your own code, give --no-sandbox "
-                             "(make: SANDBOX=0)") from error
+        raise SwapKunitError(f"{error}; or {UNCONFINED}") from error
     seen = [path for place in readable for path in places_of(place)]
     limits = Limits(memory=min(memory_of_machine() * 3 // 4, (3 + jobs) * GB),
                     address_space=None if shadowed else Limits.address_space)
@@ -169,47 +166,45 @@ def make(readable: list[Path], make_options: list[str], jobs: int, shadowed: boo
 
 
 def probe(made: Sandbox) -> None:
-    """Start something in it. Raises SwapKunitError with what bwrap says."""
+    """Start a program in it. Raises SwapKunitError with the message of bwrap."""
     command, env = made.wrap(["true"], None, None, None, 0)
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           errors="replace", check=False)
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        raise SwapKunitError(f"cannot run a stranger's code in a sandbox: {said.rstrip('.')}; let this user make user "
-                             "namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces), or, if "
-                             "you trust the series as your own code, give --no-sandbox (make: SANDBOX=0)")
+        reason = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        raise SwapKunitError(f"cannot make a sandbox for untrusted patches: {reason.rstrip('.')}; allow user namespaces for this "
+                             "user (kernel.unprivileged_userns_clone, user.max_user_namespaces), or "
+                             f"{UNCONFINED}")
 
 
 def describe(made: Sandbox | None) -> str:
-    """One line for people."""
+    """One line about the sandbox, for the user."""
     if made is None:
-        return "none: the patches run with your rights"
-    said = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        return "none: the patches run with your permissions"
+    version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     limits = made.limits
-    return (f"{said}: no network, nothing of your home, {limits.memory / GB:.1f} GB, {limits.processes} "
+    return (f"{version}: no network, no access to your home, {limits.memory / GB:.1f} GB, {limits.processes} "
             f"processes, {limits.seconds / 60:.0f} min a program")
 
 
 def advice(limit: str) -> str:
-    """What to do about a base that the sandbox ended, by what Watcher said."""
+    """What to do if the sandbox killed the build or test of a base, by the reason that Watcher gave."""
     if "the disk of" in limit:
         return "make room (`swap-kunit clean` removes old builds), or use another disk with --out (make: O=)"
     if " s in its sandbox" in limit:
-        return "try again when the machine has less to do, or, if you trust the series as your own code, give " \
-               "--no-sandbox (make: SANDBOX=0)"
+        return f"try again when the machine is less busy, or {UNCONFINED}"
     if "the machine had" in limit:
-        return "end what else takes memory, or have fewer jobs (-j, make: J=)"
-    return "have fewer jobs (-j, make: J=), or, if you trust the series as your own code, give --no-sandbox " \
-           "(make: SANDBOX=0)"
+        return "free some memory, or use fewer jobs (-j, make: J=)"
+    return f"use fewer jobs (-j, make: J=), or {UNCONFINED}"
 
 
 def machines_fault(limit: str) -> bool:
-    """Whether what Watcher said is about the machine, which others use too, and not about what ran inside."""
+    """Whether the reason that Watcher gave is the state of the machine, not of the program inside."""
     return "the disk of" in limit or "the machine had" in limit
 
 
 def places_of(path: Path) -> list[Path]:
-    """A directory by its name; and where its files lie, when it is a farm of links."""
+    """A directory, and where its files really are if it consists of links."""
     found = [path]
     for name in ("", "Makefile", "mm/swapfile.c"):
         real = Path(os.path.realpath(path / name))
@@ -220,7 +215,7 @@ def places_of(path: Path) -> list[Path]:
 
 
 def programs(make_options: list[str]) -> list[Path]:
-    """Where a compiler lies, or this Python, that is none of the system's."""
+    """The directories of a compiler or a Python that are not the system's."""
     named = [toolchain.compiler(make_options).split(" ")[-1], *toolchain.programs(make_options)]
     found = [*(shutil.which(name) for name in named), sys.executable, os.path.realpath(sys.executable)]
     prefixes = (Path(os.path.abspath(name)).parents[1] for name in found if name)
@@ -229,7 +224,7 @@ def programs(make_options: list[str]) -> list[Path]:
 
 
 def ccache_directory() -> Path | None:
-    """The user's ccache, for reading; None when there is none yet."""
+    """The user's ccache, to be read; None if there is none yet."""
     if shutil.which("ccache") is None:
         return None
     done = subprocess.run(["ccache", "--get-config", "cache_dir"], capture_output=True, text=True, check=False)
@@ -238,15 +233,15 @@ def ccache_directory() -> Path | None:
 
 
 def memory_of_machine() -> int:
-    """Bytes of RAM."""
+    """The size of RAM in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-# -- looking after it --------------------------------------------------------
+# -- watching it -------------------------------------------------------------
 
 
 class Watcher:
-    """Called often; looks now and then at what runs below pid, and tells why it must be ended."""
+    """Called often; checks pid and its descendants every LOOK_EVERY seconds; returns why they must be killed, or ""."""
 
     def __init__(self, pid: int, limits: Limits, places: list[Path]):
         self.pid, self.limits, self.places = pid, limits, places
@@ -261,12 +256,12 @@ class Watcher:
             return f"it ran for {self.limits.seconds:.0f} s in its sandbox"
         inside = descendants(self.pid)
         if len(inside) > self.limits.processes:
-            return f"it started {len(inside)} processes, and its sandbox allows {self.limits.processes}"
+            return f"it started {len(inside)} processes; its sandbox allows {self.limits.processes}"
         memory = sum(map(memory_of, inside))
         if memory > self.limits.memory:
-            return f"it took {memory / GB:.1f} GB of memory, and its sandbox allows {self.limits.memory / GB:.1f}"
+            return f"it used {memory / GB:.1f} GB of memory; its sandbox allows {self.limits.memory / GB:.1f}"
         if memory_free() < MEMORY_TO_SPARE:
-            return "the machine had hardly any memory left"
+            return "the machine had almost no memory left"
         full = next((path for path in self.places if disk_free(path) < DISK_TO_SPARE), None)
         if full:
             return f"the disk of {full} became nearly full"
@@ -274,7 +269,7 @@ class Watcher:
 
 
 def descendants(pid: int) -> list[int]:
-    """pid and all below it."""
+    """pid and all its descendants."""
     children: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -291,7 +286,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def memory_of(pid: int) -> int:
-    """The bytes a process has for itself; tmpfs, which is shared, has its own limit."""
+    """The private memory of a process in bytes; shared memory (tmpfs) has its own limit."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             _, resident, shared = file.read().split()[:3]
@@ -301,10 +296,10 @@ def memory_of(pid: int) -> int:
 
 
 def memory_free() -> float:
-    """The part of the machine's memory that is to be had."""
+    """The available part of the machine's memory, 0 to 1."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
-            told = dict(re.findall(r"^(\w+): +(\d+)", file.read(), re.M))
-        return int(told["MemAvailable"]) / int(told["MemTotal"])
+            sizes = dict(re.findall(r"^(\w+): +(\d+)", file.read(), re.M))
+        return int(sizes["MemAvailable"]) / int(sizes["MemTotal"])
     except (OSError, KeyError):
         return 1.0

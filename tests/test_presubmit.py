@@ -33,7 +33,7 @@ from swapkunit.series.series import Patch
 from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with, write
 
 PLAIN = "int swapfile;\n"
-TOOK_MEMORY = "it took 9.0 GB of memory, and its sandbox allows 5.0"
+TOOK_MEMORY = "it used 9.0 GB of memory; its sandbox allows 5.0"
 
 
 class SeriesCase(Scratch):
@@ -226,7 +226,7 @@ class Series(SeriesCase):
         return CheckRequest(Request(ksrc=self.kernel, out=self.out), files=self.series(), depth="quick", quiet=True)
 
     def test_base_that_the_sandbox_kills(self) -> None:
-        with self.assertRaisesRegex(SwapKunitError, "its base.* it took 9.0 GB of memory.*; have fewer jobs") as caught:
+        with self.assertRaisesRegex(SwapKunitError, "its base.* it used 9.0 GB of memory.*; use fewer jobs") as caught:
             check(self.killed_by_the_sandbox(base=True))
         self.assertEqual(caught.exception.code, 2)
 
