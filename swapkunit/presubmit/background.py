@@ -5,7 +5,7 @@
         for _ in tasks:
             build_and_test()
             steps = background.steps()
-        background.counted()
+        background.steps()      # changed_lines.reached() has its counts now
 
 A build leaves one CPU idle while it links, and so do the suites now and then. After the file
 checks the process measures the coverage of the changed lines, in the hope that all patches build.
@@ -71,14 +71,7 @@ class BackgroundChecks:
             self.process.terminate()    # it stops what it has started
 
     def steps(self) -> list[Step]:
-        """Wait for the steps of the next task. Raises SwapKunitError."""
-        return self._next()
-
-    def counted(self) -> None:
-        """Wait until changed_lines.reached() has stored its counts. Raises SwapKunitError."""
-        self._next()
-
-    def _next(self) -> list[Step]:
+        """Wait for the steps of the next task; after the last, until the lines are counted. Raises SwapKunitError."""
         assert self.process and self.process.stdout and self.process.stderr
         try:
             found: list[Step] | SwapKunitError = pickle.load(self.process.stdout)

@@ -104,7 +104,7 @@ class Checker:
                     self.skip_rest(report, "the patch does not apply")
             if self.background and all(map(self.builds, patches)):
                 self.progress.at("the series", "coverage of the changed lines")
-                self.background.counted()
+                self.background.steps()     # until the lines are counted
         if self.file_checks:
             self.check_lines(patches)
 

@@ -9,7 +9,6 @@ from ..run.session import Request
 from ..series.series import Series
 
 QUICK, FULL = "quick", "full"
-DEBUGGING = ("debug_vm", "lockdep", "kasan")
 
 
 @dataclass
@@ -30,7 +29,3 @@ class CheckRequest:
     sandbox: bool = True
     last_only: bool = False
     quiet: bool = False
-
-    def other_configs(self) -> list[str]:
-        """The fragments under which to run the suites as well."""
-        return list(dict.fromkeys([*self.configs, *(DEBUGGING if self.depth == FULL else ())]))

@@ -13,11 +13,12 @@ from ..coverage.places import FRAGMENT
 from ..series.bases import Base
 from ..series.series import Patch, Series
 from .changed_lines import State
-from .request import CheckRequest
+from .request import FULL, CheckRequest
 from .store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
 from .testbed import Tested, Testbed
 
 PLAIN = "plain"
+DEBUGGING = ("debug_vm", "lockdep", "kasan")
 BUILD_FILES = ("Makefile", "Kbuild", "Kconfig")
 
 
@@ -34,7 +35,8 @@ class Testbeds:
                             run.config, run.policies, run.timeout)
         self.series_key = key([patch.diff for patch in series.patches])
         self.plain = self.make(PLAIN, [])
-        self.others = {name: self.make(name, [name]) for name in request.other_configs()}
+        self.others = {name: self.make(name, [name])
+                       for name in (*request.configs, *(DEBUGGING if request.depth == FULL else ()))}
         self.bases: dict[str, Tested] = {}
 
     def make(self, name: str, config: list[str]) -> Testbed:
