@@ -125,8 +125,12 @@ class Suites(unittest.TestCase):
         named = re.findall(r"\b(?:[a-z]\w+(?=\(\))|(?:SWAP|FAKE|USER)_[A-Z_]*[A-Z])\b", words)
         self.assertEqual([name for name in named if name not in known], [])
 
+    def test_every_suite(self) -> None:
+        suites = [path.name.removesuffix("_kunit.c") for path in (REPO / "kunit/suites").glob("*_kunit.c")]
+        self.assertEqual([name for name in suites if f"\n``{name}`` " not in page("rules.rst")], [])
+
     def test_invariants_are_those_that_are_checked(self) -> None:
-        rules = re.findall(r"\n\n([^\s`].*)\n\t", page("rules.rst").partition("The four")[0])[:-1]
+        rules = re.findall(r"\n\n([^\s`].*)\n\t", page("rules.rst").partition("\nThe four")[0])[:-1]
         checked = "".join(path.read_text().lower() for path in (REPO / "kunit/fixture").glob("*.c"))
         self.assertEqual((len(rules), [rule for rule in rules if rule.lower() not in checked]), (4, []))
 
