@@ -2,6 +2,9 @@
 """The program as its users run it: exit statuses, messages, files."""
 from __future__ import annotations
 
+import argparse
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -12,6 +15,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from swapkunit.base.commands import Finished
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.kernel import examine
 from swapkunit.cli import make, man, options
@@ -74,7 +78,7 @@ class Statuses(CommandLine):
         self.assertEqual(self.run_it()[0], 125)
 
     def test_closed_streams(self) -> None:
-        command = f"exec {sys.executable} {REPO}/swap-kunit"
+        command = f"unset PYTHONUNBUFFERED; exec {sys.executable} {REPO}/swap-kunit"
         for shell, text in (
                 (f"{command} presence --ksrc {self.top}/no >&- <&-", "there is no such directory"),
                 (f"{command} run --help >/dev/full", "No space left on device"),
@@ -397,7 +401,15 @@ class Locking(CommandLine):
 
 
 class Counting(unittest.TestCase):
-    """The totals that `test` prints."""
+    """What `test` runs, and the totals that it prints."""
+
+    def test_own_tests_do_not_see_the_variables_of_an_outer_make(self) -> None:
+        done = mock.Mock(returncode=0, stdout="1 passed, 0 failed, 0 skipped\n")
+        with mock.patch.dict(os.environ, MAKEFLAGS=" -- KERNEL=6.12", KERNEL="6.12"), \
+                mock.patch("swapkunit.base.commands.run", return_value=Finished(0, "Ran 1 test\n")) as run, \
+                mock.patch("subprocess.run", return_value=done), contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(VERBS["test"].run(argparse.Namespace(run_args=[])), 0)
+        self.assertFalse({"MAKEFLAGS", "KERNEL"} & run.call_args.kwargs["env"].keys())
 
     def test_unittest_output(self) -> None:
         self.assertEqual(unittest_counts("..\nRan 12 tests in 1s\n\nOK\n"), [12, 0, 0])

@@ -64,7 +64,10 @@ def run_verb(argv: list[str]) -> int:
     if "_ARGCOMPLETE" in os.environ:
         import argcomplete      # pylint: disable=import-outside-toplevel  # optional, for completion in a shell
         argcomplete.autocomplete(parser)
-    args = parser.parse_args(argv)
+    try:
+        args = parser.parse_args(argv)
+    finally:
+        sys.stdout.flush()      # the help text; argparse exits after it
     if hasattr(args, "make_option"):
         args.make_option = toolchain.from_environment(args.make_option)
     status: int = args.function(args)

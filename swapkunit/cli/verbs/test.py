@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -19,7 +18,8 @@ def test(args: argparse.Namespace) -> int:
     """Run both, and print one closing line for both."""
     command = [sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."]
     commands.show(command, REPO)
-    done = commands.run(command, cwd=REPO, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    # An outer make's variables must not reach the tests that call make themselves.
+    done = commands.run(command, cwd=REPO, env=commands.kernel_environment())
     print(done.output, end="", flush=True)
     totals, own_status = unittest_counts(done.output), FAILED if done.status else GOOD
     run_command = [str(REPO / "swap-kunit"), "run", *args.run_args]
