@@ -33,7 +33,7 @@ from swapkunit.series.series import Patch
 from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with, write
 
 PLAIN = "int swapfile;\n"
-TOOK_MEMORY = "it used 9.0 GB of memory; its sandbox allows 5.0"
+USED_MEMORY = "it used 9.0 GB of memory; its sandbox allows 5.0"
 
 
 class SeriesCase(Scratch):
@@ -211,7 +211,7 @@ class Series(SeriesCase):
             text = next(self.out.glob(f"report/*/{name}")).read_text()
             self.assertIn(line.replace(": ", '": "', 1) if name == "report.json" else line, " ".join(text.split()))
 
-    def killed_by_the_sandbox(self, base: bool, why: str = TOOK_MEMORY) -> CheckRequest:
+    def killed_by_the_sandbox(self, base: bool, why: str = USED_MEMORY) -> CheckRequest:
         """A request whose base, or whose patch, makes make wait until it is killed."""
         sleep = "touch $(O)/begun; sleep 66.5"
         slow = sleep if base else f"if grep -q SLOW mm/swapfile_real.c; then {sleep}; fi"
@@ -234,7 +234,7 @@ class Series(SeriesCase):
         report = check(self.killed_by_the_sandbox(base=False))
         build, suites = (report.patches[0].step(name) for name in ("build", "suites"))
         self.assertEqual((build.status, build.summary),
-                         (FAIL, f"killed: {TOOK_MEMORY}"))
+                         (FAIL, f"killed: {USED_MEMORY}"))
         self.assertEqual((suites.status, suites.summary), (SKIP, "the build was killed"))
 
     def test_full_disk_is_not_the_fault_of_a_patch(self) -> None:
