@@ -130,7 +130,7 @@ def worst(steps: list[Step]) -> str:
 
 def text(report: PresubmitReport) -> str:
     """report.txt: the table and the findings, to paste below the --- of a mail."""
-    version = f" v{report.version}" if report.version > 1 else ""
+    version = f" (v{report.version})" if report.version > 1 else ""
     number = len(report.patches)
     lines = [*wrap(f"swap-kunit presubmit: {report.title}{version}, {number} patch{'es' * (number != 1)} on "
                    f"Linux {report.kernel}"), *wrap(asked(report))]
