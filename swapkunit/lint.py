@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .base import commands
+from .base import commands, git
 from .base.layout import REPO, default_top
 
 NEEDED = {"git": "git", "perl": "perl", "shellcheck": "shellcheck", "/usr/bin/mypy": "mypy", "/usr/bin/pylint": "pylint",
@@ -62,7 +62,7 @@ class Linted:
 
 def tracked(*patterns: str) -> list[str]:
     """The files of the project that match one of patterns, sorted; new ones count, ignored ones do not."""
-    done = commands.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], cwd=REPO)
+    done = git.in_repository(REPO, "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate")
     return sorted(name for name in done.output.splitlines() if (REPO / name).is_file()
                   and any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
 

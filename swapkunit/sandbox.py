@@ -152,7 +152,7 @@ def temporary(size: int) -> list[str]:
 
 
 def make(readable: list[Path], make_options: list[str], jobs: int, shadowed: bool = False) -> Sandbox:
-    """A tested sandbox without writable places. shadowed: for KASAN. Raises SwapKunitError if there is no sandbox here."""
+    """A tested sandbox without writable places. shadowed: for KASAN. Raises SwapKunitError."""
     try:
         deps.require(PROGRAM)
     except SwapKunitError as error:
@@ -172,9 +172,9 @@ def probe(made: Sandbox) -> None:
                           errors="replace", check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        raise SwapKunitError(f"cannot make a sandbox for untrusted patches: {reason.rstrip('.')}; allow user namespaces for this "
-                             "user (kernel.unprivileged_userns_clone, user.max_user_namespaces), or "
-                             f"{UNCONFINED}")
+        raise SwapKunitError(f"cannot make a sandbox for untrusted patches: {reason.rstrip('.')}; allow user "
+                             "namespaces for this user (kernel.unprivileged_userns_clone, "
+                             f"user.max_user_namespaces), or {UNCONFINED}")
 
 
 def describe(made: Sandbox | None) -> str:

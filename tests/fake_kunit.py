@@ -12,6 +12,7 @@ options = dict(word[2:].split("=", 1) for word in sys.argv[2:] if word.startswit
 
 
 def config():
+    """Write .config as the kunitconfig wants it, except CONFIG_SPECIAL if the tree has the file for that."""
     text = open(options["kunitconfig"], encoding="utf-8").read()
     if os.path.exists("fake_config_drops_special"):
         text = text.replace("CONFIG_SPECIAL=y\n", "")
@@ -24,15 +25,18 @@ def config():
 
 
 def build():
+    """Run the tree's make."""
     return subprocess.call(["make", "-s", "O=" + options["build_dir"], "vmlinux"])
 
 
 def group(name):
+    """An empty group of results."""
     return {"name": name, "sub_groups": [], "test_cases": [],
             "misc": {"passed": 0, "failed": 0, "skipped": 0, "crashed": 0, "errors": 0}}
 
 
 def parse():
+    """Write the results in a log as JSON."""
     top, suite, parameters = group("KUnit Test Group"), None, []
     for line in open(sys.argv[-1], encoding="utf-8").read().splitlines():
         found = re.match(r"( *)(ok|not ok) \d+ ([^#]*?)(?: # (SKIP)?.*)?$", line)

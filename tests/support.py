@@ -121,7 +121,8 @@ def processes_with(text: str) -> list[int]:
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
-            told = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes() + os.fsencode(os.readlink(entry / "cwd"))
+            told = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+            told += os.fsencode(os.readlink(entry / "cwd"))
             state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             continue

@@ -26,8 +26,8 @@ class Environment(unittest.TestCase):
     """What reaches the kernel's make."""
 
     def test_only_what_is_listed(self) -> None:
-        given = ("ARCH", "CROSS_COMPILE", "KCFLAGS", "KBUILD_OUTPUT", "KCONFIG_CONFIG", "LLVM", "MAKEFLAGS", "O", "V", "W", "CC",
-                 "PYTHONPATH", "ANYTHING")
+        given = ("ARCH", "CROSS_COMPILE", "KCFLAGS", "KBUILD_OUTPUT", "KCONFIG_CONFIG", "LLVM", "MAKEFLAGS", "O",
+                 "V", "W", "CC", "PYTHONPATH", "ANYTHING")
         kept = ("HOME", "TMPDIR", "CCACHE_DIR", "DISTCC_HOSTS", "LD_LIBRARY_PATH")
         with mock.patch.dict(os.environ, dict.fromkeys((*given, *kept), "1")):
             env = commands.kernel_environment()
@@ -124,8 +124,8 @@ class Disk(Scratch):
     def test_during_make(self) -> None:
         layout = Layout(self.top)
         full, other = "ld: final link failed: No space left on device\n", "x.c:1: error: y\n"
-        for output, free, code in ((full, 1 << 20, 2), (full, 900 << 20, 2), (other, 1 << 10, 2), (other, 900 << 20, 125),
-                                   (full, 9 << 30, 125)):     # anybody can print that
+        for output, free, code in ((full, 1 << 20, 2), (full, 900 << 20, 2), (other, 1 << 10, 2),
+                                   (other, 900 << 20, 125), (full, 9 << 30, 125)):     # anybody can print that
             with mock.patch("sys.stderr"), mock.patch("swapkunit.base.layout.disk_free", return_value=free), \
                     self.assertRaises(SwapKunitError) as seen:
                 build.check_build(layout, commands.Finished(2, output))
@@ -158,7 +158,8 @@ class Disk(Scratch):
         theirs = ["../mm/swap_state_real.c:7:3: error: no ';'", "../mm/memory-tiers.c:7:3: error: no ';'"]
         suite = "../mm/kunit/suites/swap_io_kunit.c:3:1: fatal error: x"
         self.assertEqual([build.named(line) for line in (*ours, *theirs, suite)], [
-            "swap-kunit/mm/swap_state.c: In function 'swap_kunit_x':", "swap-kunit/mm/swap_state.c:9:1: error: no 'swap_ra'",
+            "swap-kunit/mm/swap_state.c: In function 'swap_kunit_x':",
+            "swap-kunit/mm/swap_state.c:9:1: error: no 'swap_ra'",
             "mm/swap_state.c:7:3: error: no ';'", "mm/memory-tiers.c:7:3: error: no ';'",
             "swap-kunit/mm/kunit/suites/swap_io_kunit.c:3:1: fatal error: x"])
         for lines, said in ((ours, "swap-kunit's own code does not build with this kernel"),
@@ -169,8 +170,8 @@ class Disk(Scratch):
 
     def test_make_may_say_why_itself(self) -> None:
         said = ["make[4]: *** No rule to make target 'mm/x.o', needed by 'mm/built-in.a'.  Stop.",
-                "make[3]: *** [../scripts/Makefile.build:556: mm] Error 2", "make[3]: *** Waiting for unfinished jobs....",
-                "make: Entering directory '/x'"]
+                "make[3]: *** [../scripts/Makefile.build:556: mm] Error 2",
+                "make[3]: *** Waiting for unfinished jobs....", "make: Entering directory '/x'"]
         self.assertEqual([bool(build.MAKE_ITSELF.match(line)) for line in said], [True, False, False, False])
         self.assertEqual(build.named("mm/Kconfig.real:23: syntax error"), "mm/Kconfig:23: syntax error")
 

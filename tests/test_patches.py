@@ -186,4 +186,5 @@ class Policies(OverlayCase):
                                              "Not-needed-if: mm/page_io.c: page_io\n\n"))
         result = Overlay(self.kernel, self.tree, self.repo, steps).sync()
         self.assertEqual(self.text("mm/swapfile_real.c"), "int swapfile;\n")
-        self.assertEqual(result.notes, ["one-1-a.patch is left out: this tree already has it (page_io in mm/page_io.c)"])
+        self.assertEqual(result.notes, [
+            "one-1-a.patch is left out: this tree already has it (page_io in mm/page_io.c)"])

@@ -6,7 +6,6 @@ import contextlib
 import io
 import unittest
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 from swapkunit.run import known_bugs, results
@@ -57,7 +56,8 @@ class Leaves(unittest.TestCase):
 
     def test_failure_begins_with_what_the_fixture_found(self) -> None:
         """Not with what the kernel printed before it."""
-        self.assertEqual(results.interesting(["Adding 32k swap", "x: EXPECTATION FAILED at mm/kunit/fixture/invariants.c:6",
+        self.assertEqual(results.interesting(["Adding 32k swap",
+                                              "x: EXPECTATION FAILED at mm/kunit/fixture/invariants.c:6",
                                               "every cluster is on the list its flag names: it is not"]),
                          ["every cluster is on the list its flag names: it is not"])
 

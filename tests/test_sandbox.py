@@ -89,9 +89,12 @@ class CommandLine(unittest.TestCase):
 class Farm(Scratch):
     """A kernel tree, and one made of links to it."""
 
+    def setUp(self) -> None:
+        super().setUp()
+        self.real, self.links = self.top / "real", self.top / "links"
+
     def __enter__(self) -> Farm:
         self.setUp()
-        self.real, self.links = self.top / "real", self.top / "links"
         for name in ("Makefile", "mm/swapfile.c"):
             for top in (self.real, self.links):
                 (top / name).parent.mkdir(parents=True, exist_ok=True)

@@ -73,7 +73,7 @@ class Steps(Scratch):
         for option in ("LLVM=-19", "CC=clang"):
             done = self.program("coverage", "--make-option", option)
             self.assertEqual(done.status, 2)
-            self.assertIn("the counters are those of gcc's libgcov (CONFIG_SWAP_KUNIT_COVERAGE depends on CC_IS_GCC", done.output)
+            self.assertIn("gcc's libgcov (CONFIG_SWAP_KUNIT_COVERAGE depends on CC_IS_GCC", done.output)
 
 
 if __name__ == "__main__":

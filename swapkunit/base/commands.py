@@ -23,9 +23,9 @@ CCACHE = "/usr/lib/ccache"
 NICE = 19
 LOOKS = 200     # times to check whether killed processes are gone
 MOST_OUTPUT = 64 << 20      # bytes kept of a program's output
-# What the kernel's make, compilers, ccache, distcc and Python scripts get of the user's environment. Settings that change
-# the kernel (KCFLAGS, CC, ARCH, ...) are not among them: an old build would be taken for one with the new setting.
-# --make-option passes them, and is remembered with the build.
+# The variables that the kernel's make, compilers, ccache, distcc and Python scripts get. Settings that change the
+# kernel (KCFLAGS, CC, ARCH, ...) are not among them: we could not tell which builds were made without them. They are
+# given with --make-option, which is remembered with the build.
 PASSED = re.compile(r"PATH|HOME|USER|LOGNAME|TMPDIR|TERM|LD_LIBRARY_PATH|XDG_(CACHE|CONFIG)_HOME|XDG_RUNTIME_DIR"
                     r"|(CCACHE|DISTCC)_\w+")
 

@@ -18,9 +18,10 @@ from . import commands
 # Hooks, a file system monitor and background maintenance run programs; the other two are files of the user's.
 NEUTRAL = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null",
            "core.excludesFile=/dev/null", "gc.auto=0", "maintenance.auto=false")
-PLAIN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_ATTR_NOSYSTEM": "1", "GIT_NO_LAZY_FETCH": "1",
-         "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
-KEPT = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)    # where a repository may keep its objects; without it commits are missing
+PLAIN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_ATTR_NOSYSTEM": "1",
+         "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0",
+         "LC_ALL": "C.UTF-8"}
+KEPT = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)    # needed to find objects that a repository keeps elsewhere
 
 
 def environment(scratch: Path | None = None) -> dict[str, str]:

@@ -15,6 +15,7 @@ import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Iterator
 
 from ..base import commands, toolchain
 from ..base.errors import SwapKunitError, UntestableKernel
@@ -105,8 +106,8 @@ def check_config(layout: Layout, config: KunitConfig, done: commands.Finished) -
 
 def request_digest(config: KunitConfig, options: BuildOptions) -> str:
     """A digest of everything that needs a new .config when it changes."""
-    path = commands.kernel_environment()["PATH"]
-    where = shutil.which(toolchain.compiler(options.make_options), path=path.replace(commands.CCACHE + ":", "", 1)) or ""
+    path = commands.kernel_environment()["PATH"].replace(f"{commands.CCACHE}:", "", 1)
+    where = shutil.which(toolchain.compiler(options.make_options), path=path) or ""
     info = os.stat(where) if where else None
     text = repr([config.text(), options.make_options, where, info and (info.st_size, info.st_mtime_ns)])
     return hashlib.sha256(text.encode()).hexdigest()
@@ -272,18 +273,12 @@ def refresh_link(layout: Layout) -> None:
 
 def drop_objects(build_dir: Path, stale: list[str]) -> None:
     """Delete objects of files that were replaced by older ones, which make does not notice."""
-    if not stale or not build_dir.is_dir():
-        return
     names = [f"../{path}".encode() for path in stale]
-    for parent, _, files in os.walk(build_dir):
-        for name in files:
-            if not (name.startswith(".") and name.endswith(".cmd")):
-                continue
-            path = Path(parent, name)
-            content = path.read_bytes()
-            if any(stale_name in content for stale_name in names):
-                path.unlink()
-                (path.parent / name[1:-4]).unlink(missing_ok=True)
+    for cmd, made in command_files(build_dir) if stale else ():
+        content = cmd.read_bytes()
+        if any(name in content for name in names):
+            cmd.unlink()
+            made.unlink(missing_ok=True)
 
 
 def drop_half_written(build_dir: Path) -> None:
@@ -292,16 +287,20 @@ def drop_half_written(build_dir: Path) -> None:
     kbuild writes .NAME.cmd after NAME: an object that is newer than its .cmd is incomplete, and
     so is a .cmd without its last lines, at which every later make fails.
     """
+    for cmd, made in command_files(build_dir):
+        text = cmd.read_text(encoding="utf-8", errors="replace")
+        whole = text.endswith("\n") and ("\ndeps_" not in text or text.rstrip().endswith("):"))
+        if not whole or (made.exists() and made.stat().st_mtime_ns > cmd.stat().st_mtime_ns):
+            cmd.unlink()
+            made.unlink(missing_ok=True)
+
+
+def command_files(build_dir: Path) -> Iterator[tuple[Path, Path]]:
+    """kbuild's .NAME.cmd and NAME, for every file that it has made."""
     for parent, _, files in os.walk(build_dir):
         for name in files:
-            if not (name.startswith(".") and name.endswith(".cmd")):
-                continue
-            path, made = Path(parent, name), Path(parent, name[1:-4])
-            text = path.read_text(errors="replace")
-            whole = text.endswith("\n") and ("\ndeps_" not in text or text.rstrip().endswith("):"))
-            if not whole or (made.exists() and made.stat().st_mtime_ns > path.stat().st_mtime_ns):
-                path.unlink()
-                made.unlink(missing_ok=True)
+            if name.startswith(".") and name.endswith(".cmd"):
+                yield Path(parent, name), Path(parent, name[1:-4])
 
 
 # -- disk space --------------------------------------------------------------

@@ -34,26 +34,26 @@ SWALLOWING = frozenset(("*", "/*", "*.*", ".*", "/.*"))
 
 def glob_regex(pattern: str) -> str:
     """A .gitignore glob as a regular expression; `*` does not match a slash."""
-    out, i = "", 0
-    while i < len(pattern):
-        if pattern.startswith("**/", i):
-            out, i = out + "(?:.*/)?", i + 3
+    out, at = "", 0
+    while at < len(pattern):
+        if pattern.startswith("**/", at):
+            out, at = out + "(?:.*/)?", at + 3
             continue
-        char = pattern[i]
-        end = pattern.find("]", i + 2) if char == "[" else -1
+        char = pattern[at]
+        end = pattern.find("]", at + 2) if char == "[" else -1
         if char == "*":
             out += "[^/]*"
         elif char == "?":
             out += "[^/]"
         elif end > 0:
-            out += "[" + pattern[i + 1:end].replace("!", "^", 1) + "]"
-            i = end
-        elif char == "\\" and i + 1 < len(pattern):
-            i += 1
-            out += re.escape(pattern[i])
+            out += "[" + pattern[at + 1:end].replace("!", "^", 1) + "]"
+            at = end
+        elif char == "\\" and at + 1 < len(pattern):
+            at += 1
+            out += re.escape(pattern[at])
         else:
             out += re.escape(char)
-        i += 1
+        at += 1
     return out
 
 

@@ -26,7 +26,7 @@ Expr = str | tuple[Any, ...]
 
 @dataclass
 class Definition:
-    """One `config` entry. conditions: all must hold; prompt: the condition for setting it, None if that is impossible."""
+    """One `config` entry. conditions: all must hold; prompt: when a user can set it, None for never."""
 
     symbol: str
     where: str
@@ -241,7 +241,7 @@ def why(kconfig: Kconfig, symbol: str, wanted: KunitConfig, result: dict[str, st
     if not any(entry.prompt and value(entry.prompt, result) for entry in definitions):
         return not_settable(definitions, result)
     if symbol in wanted.wanted:
-        return f"its dependencies are met, but its value is {result.get(symbol, 'n')}; another option of its choice may win"
+        return f"its dependencies are met, but it is {result.get(symbol, 'n')}; another option of its choice may win"
     return f"add CONFIG_{symbol}=y to the fragment"
 
 

@@ -407,7 +407,10 @@ def copy_tree(source: Path, target: Path) -> None:
     names = {entry.name: entry for entry in os.scandir(source) if entry.name != "__pycache__"}
     for entry in list(os.scandir(target)):
         if entry.name not in names and entry.name != "__pycache__":
-            shutil.rmtree(entry) if entry.is_dir(follow_symlinks=False) else os.unlink(entry)
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry)
+            else:
+                os.unlink(entry)
     for name, entry in names.items():
         copy = target / name
         if entry.is_dir():

@@ -110,7 +110,8 @@ def apply_one_of(source: Path, scratch: Path, copied: set[str], alternatives: li
     errors: list[DoesNotApply] = []
     for patch in alternatives:
         try:
-            return apply(source, scratch, copied, patch)
+            apply(source, scratch, copied, patch)
+            return
         except DoesNotApply as error:
             errors.append(error)
     raise errors[0]

@@ -151,7 +151,7 @@ def at_once(cells: int, jobs: int, memory: int) -> tuple[int, int]:
 def available_memory() -> int:
     """Bytes available without swapping."""
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
@@ -268,8 +268,8 @@ def table(cells: list[Cell]) -> str:
                    (results.PASS, results.FAIL, "known_bugs", results.SKIPPED)]
         spent = "-" if cell.state == NOT_RUN else f"{cell.seconds:.1f} s"
         state = "" if cell.state in (STATES[GOOD], STATES[FAILED]) else f"  {cell.state}"
-        lines.append("{:<{}}  {:<{}}  {:>6}  {:>6}  {:>10}  {:>7}  {:>8}".format(
-            cell.kernel_name, wide, cell.config_name, wide_config, *numbers, spent) + state)
+        cells_text = "  ".join(f"{text:>{size}}" for text, size in zip([*numbers, spent], (6, 6, 10, 7, 8)))
+        lines.append(f"{cell.kernel_name:<{wide}}  {cell.config_name:<{wide_config}}  {cells_text}{state}")
     return "\n".join(lines + details(cells))
 
 

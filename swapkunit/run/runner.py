@@ -301,7 +301,7 @@ class Runner:
             uml.close()
         self._collect(uml, job)
         if not uml.console.started:
-            self._boot_failed(uml, job, ended_by)
+            self._boot_failed(uml, ended_by)
         left = [name for name in job.cases if f"{job.suite}.{name}" not in self.cases]
         if uml.console.suite_ended and left:
             for name in left:
@@ -321,7 +321,7 @@ class Runner:
         self._blame(job, culprit, fate, reason, uml.console.pending)
         return [Job(job.suite, f"{job.suite}.{name}", [name]) for name in left if name != culprit]
 
-    def _boot_failed(self, uml: Uml, job: Job, ended_by: str) -> None:
+    def _boot_failed(self, uml: Uml, ended_by: str) -> None:
         """Note that a kernel which has listed its cases did not start KUnit this time."""
         uml.console.pending = uml.lines[-30:]
         uml.console.panic = uml.console.panic or ended_by or "the kernel ended before KUnit started"

@@ -154,7 +154,7 @@ def fetch(asked: str, known: Known, mirror: Mirror | None) -> Kernel:
     series = ".".join(asked.split("-")[0].split(".")[:2])
     mirror = mirror or find_mirror()
     served, trouble = ask(mirror, known.suites_of(asked), series)
-    major = series.split(".")[0]
+    major = series.partition(".")[0]
     if not served and not trouble and major in known.suites and not cached_of(series):
         served, trouble = ask(mirror, known.suites_of(asked), major)
     if served:
