@@ -310,9 +310,9 @@ static void page_is_read_alone(struct kunit *test)
 	SWAP_REQUIRE_LARGE(test);
 	SWAP_REQUIRE(test, SWAPIN_LARGE);
 	area = swap_area_on(test, &SWAP_AREA_ZRAM);
-	if (reason->zswap && !IS_ENABLED(CONFIG_ZSWAP))
-		kunit_skip(test, "CONFIG_ZSWAP is not set");
-	if (!reason->zswap)
+	if (reason->zswap)
+		SWAP_REQUIRE_CONFIG(test, ZSWAP);
+	else
 		zswap_pretend_never_enabled(test);
 	if (reason->moved) {
 		/* Single pages, from slot 1 on; then the size is enabled. */
