@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""A kunit.py that pretends: config (--kunitconfig), build and parse of the miniature kernel."""
+"""A fake kunit.py: config (--kunitconfig), build and parse for the miniature kernel."""
 import json
 import os
 import re

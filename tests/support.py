@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel tree in miniature, with a make, a kunit.py and a UML that only pretend."""
+"""A miniature kernel tree with a fake make, kunit.py and UML."""
 from __future__ import annotations
 
 import hashlib
@@ -73,7 +73,7 @@ def make_kernel(path: Path, **files: str) -> Path:
 
 
 def write(path: Path, text: str) -> Path:
-    """Write text to path, making its directories; the mtime lies well in the past."""
+    """Write text to path, with its directories; sets an old mtime."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     age(path)
@@ -81,13 +81,13 @@ def write(path: Path, text: str) -> Path:
 
 
 def age(path: Path, seconds: int = 3600) -> None:
-    """Set back path's mtime."""
+    """Make path's mtime older."""
     now = path.stat().st_mtime
     os.utime(path, (now - seconds, now - seconds))
 
 
 def age_directories(top: Path) -> None:
-    """Set back the mtime of every directory, as in a tree that lies there for long."""
+    """Make the mtime of every directory older, as in a tree that has not changed for long."""
     for parent, _, _ in os.walk(top, topdown=False):
         age(Path(parent))
 
@@ -109,7 +109,7 @@ def fingerprint(top: Path) -> str:
 
 
 def git(top: Path, *words: str) -> str:
-    """Run git in top, as somebody."""
+    """Run git in top with a user's name and address."""
     return subprocess.run(["git", "-C", str(top), "-c", "user.name=t", "-c", "user.email=t@t", *words],
                           check=True, capture_output=True, text=True).stdout
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The build's own decisions: environment, stale objects, disk space, missing packages."""
+"""Building: environment, stale objects, disk space, missing packages."""
 from __future__ import annotations
 
 import errno
@@ -23,7 +23,7 @@ from .support import MAKEFILE, REPO, Scratch, make_kernel, write
 
 
 class Environment(unittest.TestCase):
-    """What reaches the kernel's make."""
+    """The environment of the kernel's make."""
 
     def test_only_what_is_listed(self) -> None:
         given = ("ARCH", "CROSS_COMPILE", "KCFLAGS", "KBUILD_OUTPUT", "KCONFIG_CONFIG", "LLVM", "MAKEFLAGS", "O",
@@ -37,7 +37,7 @@ class Environment(unittest.TestCase):
 
 
 class Stale(Scratch):
-    """Objects of files that make cannot see have changed."""
+    """Objects of files that have changed without make noticing."""
 
     def test_only_dependents_are_dropped(self) -> None:
         for name, on in (("mm/swapfile.o", "../mm/swapfile_real.c"), ("mm/zswap.o", "../mm/zswap_real.c")):
@@ -57,7 +57,7 @@ KILLED = MAKEFILE.replace("\t@echo vmlinux", """\
 
 
 class Killed(Scratch):
-    """A build that was killed leaves nothing over which the next one stumbles."""
+    """A build after one that was killed."""
 
     def test_half_written_files_are_dropped(self) -> None:
         whole = "savedcmd_x.o := cc\n\ndeps_x.o := \\\n  a.h \\\n\nx.o: $(deps_x.o)\n\n$(deps_x.o):\n"
@@ -86,7 +86,7 @@ class Killed(Scratch):
 
 
 class Reconfigure(Scratch):
-    """Kconfig is gone through again when one of its files has changed."""
+    """Kconfig runs again when one of its files has changed."""
 
     def test_any_kconfig_file_counts(self) -> None:
         place = Layout(self.top)
@@ -113,7 +113,7 @@ class OldKunit(Scratch):
 
 
 class Disk(Scratch):
-    """A full disk is told in one line."""
+    """A full disk is reported in one line."""
 
     def test_beforehand(self) -> None:
         needed = r"1048576.0 GB needed, .* free; make room"
@@ -191,12 +191,12 @@ class Disk(Scratch):
 
 
 class Packages(unittest.TestCase):
-    """What is missing, and who may install it."""
+    """Missing packages, and installing them."""
 
     LACKING = {"no-such-program": "nosuch", "/no/such/file": "nosuch", "sh": "dash"}
 
     def require(self, root: bool, terminal: bool, answer: str = "n") -> mock.Mock:
-        """deps.require() on a pretended machine; returns the mocked apt_install."""
+        """deps.require() on a fake machine; returns the mocked apt_install."""
         with mock.patch("os.geteuid", return_value=0 if root else 1000), \
                 mock.patch("sys.stdin.isatty", return_value=terminal, create=True), \
                 mock.patch("sys.stdout.isatty", return_value=terminal, create=True), \

@@ -11,7 +11,7 @@ class Patterns(unittest.TestCase):
     """Which names a .gitignore in mm/ hides."""
 
     def hidden(self, text: str, *paths: str) -> list[str]:
-        """Those of paths (a directory ends with a slash) that text hides."""
+        """The paths (directories end with a slash) that text hides."""
         rules = parse_ignore_file(text, "mm/")
         found = []
         for path in paths:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Fragments, and naming the Kconfig dependency that failed."""
+"""Fragments, and which Kconfig dependency is not met."""
 from __future__ import annotations
 
 import unittest
@@ -98,7 +98,7 @@ class Explaining(Scratch):
 
 
 class Fragments(Scratch):
-    """Laying fragments over the .kunitconfig."""
+    """Fragments over the .kunitconfig."""
 
     def test_later_one_wins_and_brings_arguments(self) -> None:
         write(self.top / ".kunitconfig", "CONFIG_A=y\nCONFIG_B=y\n")

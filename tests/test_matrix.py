@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels x configs: rows, sums, statuses, what ^C keeps."""
+"""Kernels x configs: rows, totals, exit statuses, ^C."""
 from __future__ import annotations
 
 import json
@@ -21,7 +21,7 @@ from .support import MAKEFILE, REPO, Scratch, make_kernel, processes_with, write
 
 
 class Plan(unittest.TestCase):
-    """Which cells there are."""
+    """The cells."""
 
     def names(self, *args: object) -> list[str]:
         """kernel config of each cell."""
@@ -55,7 +55,7 @@ class Plan(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    """What is printed at the end."""
+    """The table."""
 
     def test_rows(self) -> None:
         kernel = Kernel(Path("/k"), "7.3.4", "here", False)
@@ -87,7 +87,7 @@ class Running(Scratch):
         self.out = self.top / "out"
 
     def matrix(self, *words: str | Path) -> tuple[int, list[str]]:
-        """Exit status and lines of a matrix of both kernels."""
+        """The exit status and output lines of a matrix of both kernels."""
         done = self.program("matrix", "--kernels", f"{self.one},{self.two}", "--out", self.out, *words)
         return done.status, done.output.splitlines()
 

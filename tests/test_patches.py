@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Policies and patches: laid over a tree that stays as it is, and taken off again."""
+"""Policies and patches: applied in the overlay, the source unchanged, and removed again."""
 from __future__ import annotations
 
 from pathlib import Path

@@ -46,7 +46,7 @@ class Presence(Scratch):
         self.fetched = Kernel(self.tree, "7.3.4", "Debian package", False)
 
     def known(self, **mechanisms: list[str]) -> object:
-        """kernels.toml with these mechanisms, series 7 written as s7."""
+        """Replace kernels.toml by these mechanisms; s7 is series 7."""
         by_series = {name[1:].replace("_", "."): names for name, names in mechanisms.items()}
         return mock.patch("swapkunit.source.kernels.known_kernels",
                           return_value=source.Known("7", [], {}, by_series))
@@ -161,7 +161,7 @@ class Presence(Scratch):
 
 
 class Used(unittest.TestCase):
-    """What the probe finds out, C reads."""
+    """C code uses every mechanism of the probe."""
 
     @classmethod
     def setUpClass(cls) -> None:

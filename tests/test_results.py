@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Leaves, known bugs, the verdict's counts, and the files made of them."""
+"""Test results, known bugs, totals, and the files with them."""
 from __future__ import annotations
 
 import contextlib
@@ -28,7 +28,7 @@ FAILED = ["fails: EXPECTATION FAILED at x.c:3", "expected 1, got 2"]
 
 
 def json_group(name: str, cases: dict[str, str], *groups: dict) -> dict:
-    """A group as kunit.py's JSON has it."""
+    """A group in kunit.py's JSON."""
     return {"name": name, "sub_groups": list(groups),
             "test_cases": [{"name": case, "status": status} for case, status in cases.items()]}
 
@@ -55,7 +55,7 @@ class Leaves(unittest.TestCase):
                          [("swap_a.ra[zram]", PASS), ("swap_a.ra", FAIL)])
 
     def test_failure_begins_with_what_the_fixture_found(self) -> None:
-        """Not with what the kernel printed before it."""
+        """And not with the kernel's output before it."""
         self.assertEqual(results.interesting(["Adding 32k swap",
                                               "x: EXPECTATION FAILED at mm/kunit/fixture/invariants.c:6",
                                               "every cluster is on the list its flag names: it is not"]),
@@ -68,7 +68,7 @@ class Leaves(unittest.TestCase):
 
 
 class Parse(Scratch):
-    """What is told besides the results."""
+    """Output besides the results."""
 
     def test_reports_outside_of_the_cases(self) -> None:
         layout = Layout(self.top / "out")
@@ -85,7 +85,7 @@ class Parse(Scratch):
 
 
 class KnownBugs(Scratch):
-    """A listed failure is no news, anything else about the case is."""
+    """Only the listed failure of a case is a known bug."""
 
     BUG = KnownBug("two is one", ("swap_a.fails",), "expected 1, got 2", ("6.1", "6.12"))
     TESTED = ["5.10", "6.1", "6.12", "7.3"]

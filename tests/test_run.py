@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Supervision of UMLs: crashes, hangs and loops are failed cases, and leave no process."""
+"""Running UMLs: crashes, hangs and loops are failed cases, and leave no process."""
 from __future__ import annotations
 
 import contextlib
@@ -36,7 +36,7 @@ class RunCase(Scratch):
 
     def run_suites(self, suites: dict[str, list[str]], *filters: str, timeout: float = 5.0,
                    jobs: int = 2) -> runner.Results:
-        """Run suites; afterwards no process of any UML may be left."""
+        """Run suites; checks that no process of a UML is left."""
         os.environ["FAKE_SUITES"] = json.dumps(suites)
         options = RunOptions(list(filters), timeout, jobs)
         with contextlib.redirect_stdout(io.StringIO()):
@@ -47,13 +47,13 @@ class RunCase(Scratch):
         return results
 
     def fates(self, results: runner.Results) -> dict[str, str]:
-        """case -> ok, not ok, crashed, hung ..."""
+        """case -> ok, not ok, crashed, hung, ..."""
         return {case.full_name: case.fate or ("ok" if case.passed() else "not ok")
                 for suite in results.suites for case in suite.cases}
 
 
 class Fates(RunCase):
-    """What becomes of each case."""
+    """The outcome of each case."""
 
     def test_all_good_in_the_kernels_order(self) -> None:
         results = self.run_suites({"swap_b": ["pass_2", "pass_1"], "swap_a": ["pass_1", "skip_1"]})
@@ -181,7 +181,7 @@ class Fates(RunCase):
 
 
 class Reports(unittest.TestCase):
-    """Which two reports are one."""
+    """Which reports count as the same."""
 
     def test_alike(self) -> None:
         one = "WARNING: CPU: 0 PID: 12 at mm/swapfile.c:7 swapoff+0x1/0x2"
@@ -192,7 +192,7 @@ class Reports(unittest.TestCase):
 
 
 class Arguments(RunCase):
-    """What a suite wants on the command line of its kernel."""
+    """Kernel arguments of suites."""
 
     def test_from_the_suites_source(self) -> None:
         write(self.top / "swap_a_kunit.c", "/*\n * About a.\n */\n/* swap-kunit: a.b=0 c */\nint x;\n")
@@ -297,7 +297,7 @@ class Output(RunCase):
 
 
 class Stopping(RunCase):
-    """^C: nothing is left running, and what is known is told."""
+    """^C: no process is left, and the results so far are reported."""
 
     def test_interrupt(self) -> None:
         kernel = make_kernel(self.top / "linux")
@@ -384,7 +384,7 @@ class Stopping(RunCase):
             self.assertEqual(processes_with(self.top.name), [])
 
     def wait_for(self, path: Path, text: str) -> None:
-        """Wait until path holds text."""
+        """Wait until path contains text."""
         for _ in range(500):
             if path.exists() and text in path.read_text():
                 return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The sandbox: its command line, what can be seen and done inside, and who ends what goes too far."""
+"""The sandbox: its command line, access inside, and limits."""
 from __future__ import annotations
 
 import os
@@ -22,7 +22,7 @@ from .support import Scratch, processes_with
 
 
 def usable() -> bool:
-    """Whether this machine lets us make a sandbox."""
+    """Whether a sandbox works on this machine."""
     try:
         return shutil.which("bwrap") is not None and not sandbox.probe(Sandbox())
     except SwapKunitError:
@@ -30,7 +30,7 @@ def usable() -> bool:
 
 
 class CommandLine(unittest.TestCase):
-    """What bwrap is told."""
+    """The command line of bwrap."""
 
     def words(self, made: Sandbox, **given: object) -> list[str]:
         """The command line for `true`."""
@@ -87,7 +87,7 @@ class CommandLine(unittest.TestCase):
 
 
 class Farm(Scratch):
-    """A kernel tree, and one made of links to it."""
+    """A kernel tree, and one of links to it."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -108,7 +108,7 @@ class Farm(Scratch):
 
 @unittest.skipUnless(usable(), "bubblewrap does not work here")
 class Inside(Scratch):
-    """What a program in it can do."""
+    """What a program inside can do."""
 
     def setUp(self) -> None:
         super().setUp()

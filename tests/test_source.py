@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Fetching kernels: from an apt repository made here, unsigned and so trusted by hand."""
+"""Fetching kernels, from an unsigned apt repository made here."""
 from __future__ import annotations
 
 import contextlib
@@ -38,7 +38,7 @@ class Fetching(Scratch):
             self.serve(suite)
 
     def serve(self, suite: str, *versions: str) -> None:
-        """Let suite serve linux-source packages of these Debian versions."""
+        """Give suite linux-source packages of these Debian versions."""
         index = self.repository / f"dists/{suite}/main/binary-{self.architecture()}/Packages"
         write(index, "".join(self.package(version) for version in versions))
         content = index.read_bytes()
@@ -49,7 +49,7 @@ class Fetching(Scratch):
 
     @staticmethod
     def architecture() -> str:
-        """dpkg's name of this machine's architecture."""
+        """This machine's architecture in dpkg."""
         return subprocess.check_output(["dpkg", "--print-architecture"], text=True).strip()
 
     def package(self, version: str) -> str:
@@ -73,12 +73,12 @@ class Fetching(Scratch):
                 f"SHA256: {hashlib.sha256(deb.read_bytes()).hexdigest()}\n\n")
 
     def provide(self, wanted: str | None = None, **options: bool) -> Kernel:
-        """source.provide() from the repository, quietly."""
+        """kernels.provide() from the repository, without output."""
         with contextlib.redirect_stdout(self.said):
             return kernels.provide(wanted, mirror=self.mirror, **options)
 
     def break_mirror(self) -> None:
-        """Let no suite be reachable."""
+        """Make all suites unreachable."""
         shutil.rmtree(self.repository / "dists")
 
     def test_newest_of_the_default_series(self) -> None:
@@ -190,7 +190,7 @@ class Fetching(Scratch):
         self.assertEqual(list((self.top / "cache/kernels").iterdir()), [])
         self.assertTrue(deb.exists())
 
-    def test_full_disk_is_told_beforehand(self) -> None:
+    def test_full_disk_is_reported_beforehand(self) -> None:
         self.serve("stable", "6.12.1-1")
         with mock.patch("swapkunit.source.kernels.ROOM_TO_FETCH", 1 << 60), \
                 self.assertRaisesRegex(SwapKunitError, "GB needed"):
@@ -217,7 +217,7 @@ class Fetching(Scratch):
 
 
 class MirrorOfThisMachine(unittest.TestCase):
-    """What apt-get indextargets tells."""
+    """The output of apt-get indextargets."""
 
     def find(self, *lines: str) -> Mirror:
         """find_mirror() with these lines from apt."""

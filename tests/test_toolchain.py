@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""LLVM= and CC=: which compiler, what it needs, and that every step gets them."""
+"""LLVM= and CC=: the compiler and its packages; every step gets them."""
 from __future__ import annotations
 
 import os
@@ -17,7 +17,7 @@ from .support import REPO, Scratch, make_kernel, write
 
 
 class Compiler(unittest.TestCase):
-    """From make's options."""
+    """The compiler that make options select."""
 
     def test_names(self) -> None:
         for options, name, clang in (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the overlay promises: the source untouched, artefacts kept out, edits seen."""
+"""The overlay: the source stays untouched, build artefacts are left out, edits are seen."""
 from __future__ import annotations
 
 import os
@@ -40,7 +40,7 @@ class OverlayCase(Scratch):
         self.tree = self.top / "tree"
 
     def sync(self) -> SyncResult:
-        """One sync by a new Overlay, as every run makes one."""
+        """One sync with a new Overlay, as in every run."""
         return Overlay(self.kernel, self.tree, self.repo).sync()
 
     def text(self, name: str) -> str:
