@@ -10,9 +10,9 @@ from ..base import commands
 from ..base.kernel import Kernel
 from ..base.text import plural
 from ..build.build import OWN_FAULT
-from ..decisions import text as decisions_text
 from ..decisions.diff import Recorded, compare
 from ..decisions.notation import parse_log
+from ..decisions.text import lists_lines, moved_lines, summary as summary_of
 from ..run.console import alike
 from ..run.results import PASS as PASSED, SKIPPED
 from ..run.verdict import failures
@@ -237,11 +237,11 @@ def decisions(tested: Tested, before: Tested) -> Step:
     if moved:
         # First those with a named rule, which say most.
         first = replace(difference, moved=sorted(difference.moved, key=lambda one: not any(one.rules)))
-        details += [LEGEND, *decisions_text.moved_lines(first)]
-    lists = decisions_text.lists_lines(difference)[1:]
+        details += [LEGEND, *moved_lines(first)]
+    lists = lists_lines(difference)[1:]
     if not details and not hidden:
-        return Step("decisions", PASS, "; ".join([decisions_text.summary(difference), *lists[:1]]),
+        return Step("decisions", PASS, "; ".join([summary_of(difference), *lists[:1]]),
                     "lists" if lists else "same", lists)
-    summary = decisions_text.summary(difference) if moved or hidden or difference.alone else details[0]
+    summary = summary_of(difference) if moved or hidden or difference.alone else details[0]
     cell = str(len(moved)) if moved else f"-{hidden}" if hidden else ""
     return Step("decisions", WARN, summary, cell, details, data={"changed": moved})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..base import commands, git
 from ..base.kernel import Kernel
 from ..build.patches import DoesNotApply, apply
-from ..source import kernels as source
+from ..source.kernels import cached
 from .mails import printable
 from .mismatch import IS_IN, compare, header_of, seems_in_already, strayed
 from .series import Patch
@@ -148,7 +148,7 @@ def link_in(base_dir: Path, name: str) -> str:
 def which_kernels_take(patches: list[Patch], scratch: Path) -> list[tuple[Kernel, list[Outcome]]]:
     """Try the series on every kernel in the cache, newest first."""
     found = []
-    for entry in source.cached():
+    for entry in cached():
         with tempfile.TemporaryDirectory(prefix="try-", dir=scratch) as name:
             found.append((entry.kernel(), try_apply(entry.path, patches, Path(name))))
     return found

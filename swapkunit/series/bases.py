@@ -14,7 +14,7 @@ from ..base import commands, git
 from ..base.errors import SwapKunitError
 from ..base.kernel import Kernel, examine
 from ..base.layout import cache_dir, check_room, short_hash
-from ..source import kernels as source
+from ..source.kernels import check_cache_writable, provide
 from .series import resolve
 
 ROOM = 2200 << 20       # bytes of a kernel checked out
@@ -42,7 +42,7 @@ class Base:
 def base_of(ksrc: Path | None, kernel: str | None, spec: str = "") -> Base:
     """The tree ksrc as it is, a known kernel, or the commit that the range spec starts from."""
     if ksrc is None:
-        return Base(source.provide(kernel))
+        return Base(provide(kernel))
     if not spec:
         return Base(examine(ksrc))
     commit, _ = resolve(ksrc, spec)
@@ -64,7 +64,7 @@ def checkout(repository: Path, commit: str) -> tuple[Path, IO[str]]:
                              "or patches as files")
     top = cache_dir() / "bases" / short_hash(os.path.realpath(found[0]))
     tree = top / "linux"
-    source.check_cache_writable()
+    check_cache_writable()
     top.mkdir(parents=True, exist_ok=True)
     holder = open(top / "lock", "w", encoding="utf-8")
     try:
