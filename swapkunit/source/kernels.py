@@ -98,11 +98,6 @@ def exact_version(kernel: Kernel) -> str:
     return kernel.path.name.partition("_")[2]
 
 
-def newest_cached() -> Cached | None:
-    """The newest kernel in the cache."""
-    return next(iter(cached()), None)
-
-
 def order(version: str) -> tuple[int, ...]:
     """A sort key for Debian versions of a package."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
