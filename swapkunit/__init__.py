@@ -6,7 +6,7 @@ A package imports only those listed above it:
 base        errors, signals, paths, running programs and git, kernel trees, missing packages, junit
 source      a kernel tree: the one given, or Debian's linux-source package
 build       the overlay, patches, Kconfig fragments, kunit.py config and build, warm builds by make
-sandbox     bubblewrap around every program that a stranger's patch could steer
+sandbox     bubblewrap around every program that an untrusted patch can influence
 run         one UML a suite, its console, results, known bugs, mechanisms, the verdict; kernels x configs
 decisions   decisions.txt read back, compared, drawn; the fragmentation benchmark
 coverage    gcov counters, per case; reports, floors, which tests reach a line

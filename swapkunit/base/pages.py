@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""HTML pages from jinja2 templates: self-contained, with one stylesheet, and safe to fill with a stranger's text.
+"""HTML pages from jinja2 templates: self-contained, with one stylesheet, and safe for untrusted text.
 
 A template lies beside the module that renders it and extends frame.html of this package.
 """
@@ -14,7 +14,7 @@ SHARED = Path(__file__).parent
 
 
 def finish(value: Any) -> Any:
-    """What a template prints for value; a drawing, which is marked as safe, is left as it is."""
+    """The text that a template prints for value; a drawing is marked as safe, and unchanged."""
     return value if hasattr(value, "__html__") else without_controls(str(value))
 
 

@@ -20,5 +20,5 @@ def plural(number: int, word: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """A stranger's text without what would steer a terminal or reorder a line; tabs and newlines stay."""
+    """Untrusted text with "?" for characters that control a terminal or reorder a line; tabs and newlines stay."""
     return CONTROL.sub("?", text)

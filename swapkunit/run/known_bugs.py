@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Bugs of released kernels that the suites find and that are no news; see configs/known_bugs.toml.
+"""Known bugs of released kernels, which the suites find; see configs/known_bugs.toml.
 
 A bug is expected on a kernel between kernels that have it. Next to one of them, such as on a later kernel than all, a
 failure with its text is the bug as well, with a note. Anywhere else it is a failure: the bug has come back.
