@@ -109,7 +109,7 @@ class Series(SeriesCase):
         done = self.presubmit("--quick", *self.series())
         self.assertEqual((done.returncode, self.cells()[0]["build"]), (1, WARN), done.stdout)
         step = self.report()["patches"][0]["steps"][2]
-        self.assertIn("it includes mm/swap_state.c, which is not there", step["details"][0])
+        self.assertIn("it includes mm/swap_state.c, which does not exist", step["details"][0])
 
     def test_patch_that_does_not_apply(self) -> None:
         self.patch("mm: further", mm__swapfile_c="int elsewhere;\n")
