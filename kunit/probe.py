@@ -30,6 +30,7 @@ PARTS = ("probe.py", "mechanisms.py", "probe_api.c", "probe_questions.h")
 STATICS = {
     "VMA_ALLOC_FOLIO_HUGEPAGE": ("mm/swap_state.c", r"\bvma_alloc_folio\(\w+, 0, vma, addr, false\)"),
     "ALLOC_PAGE_VMA": ("mm/swap_state.c", r"\balloc_page_vma\("),
+    "CLUSTER_ALLOC_USAGE": ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\(si, order, SWAP_HAS_CACHE\)"),
     "SWAP_VMA_RA_WIN": ("mm/swap_state.c", r"\bswap_vma_ra_win\b"),
     "SWAP_TYPE_TO_INFO": ("mm/swapfile.c", r"\bswap_type_to_info\b"),
     "ZSWAP_SHRINK_WORK": ("mm/zswap.c", r"\bzswap_shrink_work\b"),
@@ -139,7 +140,8 @@ def main() -> None:
     write_if_changed(args.out, header(find_shapes(args.srctree, args.compiler, args.out), found))
     write_if_changed(args.out.with_name("swap_mechanisms.json"), mechanisms.as_json(found))
     headers = headers_read(args.depfile)
-    stamp.write_text(json.dumps({"headers": headers, "fingerprint": fingerprint(files + headers, args.compiler)}))
+    stamp.write_text(json.dumps({"headers": headers, "compiler": args.compiler,
+                                 "fingerprint": fingerprint(files + headers, args.compiler)}))
 
 
 if __name__ == "__main__":

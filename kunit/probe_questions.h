@@ -6,6 +6,10 @@
 PROBE(FOLIO_ALLOC_SWAP)		/* int: it also adds the folio to the swap cache */
 int probe(struct folio *folio) { return folio_alloc_swap(folio); }
 
+PROBE(FOLIO_ALLOC_SWAP_GFP)	/* the same with allocation flags, and by swap_cache_add_folio() */
+int probe(struct folio *folio)
+{ swap_cache_add_folio(folio, folio->swap, NULL); return folio_alloc_swap(folio, GFP_KERNEL); }
+
 PROBE(FOLIO_ALLOC_SWAP_ENTRY)	/* else get_swap_page(page) */
 swp_entry_t probe(struct folio *folio) { return folio_alloc_swap(folio); }
 
@@ -53,8 +57,11 @@ struct folio *probe(swp_entry_t entry, unsigned long orders, struct vm_fault *vm
 PROBE(FREE_FOLIO_AND_SWAP_CACHE) /* else free_page_and_swap_cache(page) */
 void probe(struct folio *folio) { free_folio_and_swap_cache(folio); }
 
-PROBE(SWAP_TABLE)		/* else si->swap_map */
+PROBE(SWAP_TABLE)		/* clusters have tables */
 void *probe(struct swap_cluster_info *ci) { return (void *)ci->table; }
+
+PROBE(SWAP_MAP)			/* counts of slots; else they are in the tables */
+unsigned char *probe(struct swap_info_struct *si) { return si->swap_map; }
 
 PROBE(SWAP_CLUSTER_LISTS)	/* lists of clusters by order */
 struct list_head *probe(struct swap_info_struct *si) { return &si->frag_clusters[0]; }
@@ -143,6 +150,9 @@ int probe(struct swap_info_struct *si, const struct swap_ops *ops)
 
 PROBE(SWAP_WRITEOUT)		/* the caller passes an I/O context */
 int probe(struct swap_io_ctx *ctx, struct folio *folio) { return swap_writeout(ctx, folio); }
+
+PROBE(SWAP_WRITEOUT_PLUG)	/* the caller passes a plug */
+int probe(struct folio *folio, struct swap_iocb **plug) { return swap_writeout(folio, plug); }
 
 PROBE(FILE_OPEN_ROOT_PATH)
 void *probe(struct path *root) { return file_open_root(root, "x", 0, 0); }

@@ -10,6 +10,14 @@
 	__swap_cache_add_folio(ci, __folio, __entry);			\
 	swap_seam_allocated(__entry, folio_nr_pages(__folio));		\
 } while (0)
+#elif SWAP_API_FOLIO_ALLOC_SWAP_GFP
+#define swap_cache_add_folio(f, e, shadow) do {				\
+	struct folio *__folio = (f);					\
+	swp_entry_t __entry = (e);					\
+									\
+	swap_cache_add_folio(__folio, __entry, shadow);			\
+	swap_seam_allocated(__entry, folio_nr_pages(__folio));		\
+} while (0)
 #endif
 
 #include "swap_kunit_alloc.h"
@@ -103,7 +111,7 @@ void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts)
 		facts->clusters = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER);
 }
 
-#if SWAP_API_SWAP_TABLE
+#if !SWAP_API_SWAP_MAP
 void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 		     struct swap_slot_facts *facts)
 {
@@ -271,8 +279,16 @@ unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *f
 	}
 #else
 	local_lock(&percpu_swap_cluster.lock);
+#if SWAP_API_CLUSTER_ALLOC_USAGE
+	offset = cluster_alloc_swap_entry(si, 0, SWAP_HAS_CACHE);
+#else
 	offset = cluster_alloc_swap_entry(si, folio);
+#endif
 	local_unlock(&percpu_swap_cluster.lock);
+#if SWAP_API_CLUSTER_ALLOC_USAGE
+	if (offset)
+		put_swap_folio(folio, swp_entry(si->type, offset));
+#endif
 #endif
 	return offset;
 }
