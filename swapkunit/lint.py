@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The linters that this project's own files must pass: the kernel's for C, mypy and pylint, shellcheck.
+"""The linters that this project's own files must pass: the kernel's for C, mypy, pylint, shellcheck and docutils.
 
 checkpatch and kernel-doc are those of the default kernel.
 """
@@ -11,11 +11,16 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .base import commands, git
+from .base import commands, deps, git
 from .base.layout import REPO, default_top
 
-NEEDED = {"git": "git", "perl": "perl", "shellcheck": "shellcheck", "/usr/bin/mypy": "mypy", "/usr/bin/pylint": "pylint",
-          "/usr/lib/python3/dist-packages/jinja2/__init__.py": "python3-jinja2"}
+NEEDED = {"git": "git", "perl": "perl", "shellcheck": "shellcheck", "/usr/bin/mypy": "mypy",
+          "/usr/bin/pylint": "pylint",
+          "/usr/lib/python3/dist-packages/docutils/__init__.py": "python3-docutils", **deps.PAGES}
+RST = "import sys, docutils.core as core\n" \
+      "for name in sys.argv[1:]:\n" \
+      "    core.publish_file(source_path=name, destination_path='/dev/null', writer_name='null',\n" \
+      "                      settings_overrides={'report_level': 1, 'halt_level': 5})\n"
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,6 @@ EXCUSES: tuple[Excuse, ...] = (
     Excuse("COMPLEX_MACRO|MACRO_ARG_REUSE", "kunit/fixture/*.h", r"#define",
            "a list of initializers or parameters cannot be in parentheses; suites pass plain names"),
     Excuse("MACRO_ARG_UNUSED", "kunit/fixture/*.h", r"#define", "another form of the macro uses the argument"),
-    Excuse("IS_ENABLED_CONFIG", "kunit/fixture/mechanisms.h", r"option", "the macro takes the name of the option"),
     Excuse("LONG_LINE_STRING", "*", r'"', "a message stays on one line, so that grep finds it"),
     Excuse("ALLOC_WITH_SIZEOF", "*", r"sizeof", "older kernels have no kmalloc_obj()"),
     Excuse("IN_ATOMIC", "kunit/fixture/fake_disk.c", r"in_atomic", "the tests ask in which context a bio is submitted"),
@@ -69,9 +73,8 @@ def tracked(*patterns: str) -> list[str]:
 
 def checkpatch(kernel: Path) -> Linted:
     """checkpatch.pl --strict on every C file; each of EXCUSES must still be needed."""
-    command = ["perl", kernel / "scripts/checkpatch.pl", "--no-tree", "--strict", "--terse", "--show-types", "--quiet", "-f",
-               *tracked("kunit/*.[ch]", "mm/*.[ch]")]
-    done = run(command)
+    done = run(["perl", kernel / "scripts/checkpatch.pl", "--no-tree", "--strict", "--terse", "--show-types", "--quiet",
+                "-f", *tracked("kunit/*.[ch]", "mm/*.[ch]")])
     for cache in REPO.glob(".checkpatch-camelcase.*"):
         cache.unlink()
     found = [line for line in done.output.splitlines() if line.strip() and not line.startswith("total: ")]
@@ -114,6 +117,12 @@ def shellcheck() -> Linted:
     return Linted("shellcheck", done.output.splitlines(), done.status)
 
 
+def docutils() -> Linted:
+    """The pages of the documentation."""
+    done = run(["/usr/bin/python3", "-c", RST, *tracked("*.rst")])
+    return Linted("docutils", done.output.splitlines(), done.status)
+
+
 def run(command: list[str | Path]) -> commands.Finished:
     """Run a linter at the top of the project, and show its command without the files."""
     words = [str(word) for word in command]
@@ -124,7 +133,7 @@ def run(command: list[str | Path]) -> commands.Finished:
 
 def lint(kernel: Path) -> list[Linted]:
     """All linters, with the scripts of a kernel tree."""
-    found = [checkpatch(kernel), kernel_doc(kernel), mypy(), pylint(), shellcheck()]
+    found = [checkpatch(kernel), kernel_doc(kernel), mypy(), pylint(), shellcheck(), docutils()]
     for one in found:
         for line in one.findings:
             print(f"{one.name}: {line}")
