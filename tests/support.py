@@ -25,6 +25,8 @@ SUBLEVEL = 4
 EXTRAVERSION =
 NAME = miniature
 
+mm/%.o:
+\t@:
 vmlinux:
 \t@if grep -n 'BROKEN' mm/swapfile_real.c; then \\
 \t\techo 'mm/swapfile.c:1:1: error: expected identifier before BROKEN' >&2; exit 1; fi

@@ -128,7 +128,7 @@ class Disk(Scratch):
                                    (other, 900 << 20, 125), (full, 9 << 30, 125)):     # anybody can print that
             with mock.patch("sys.stderr"), mock.patch("swapkunit.base.layout.disk_free", return_value=free), \
                     self.assertRaises(SwapKunitError) as seen:
-                build.check_build(layout, commands.Finished(2, output))
+                build.check_build(layout, commands.Finished(2, output), layout.vmlinux)
             self.assertEqual(seen.exception.code, code)
             self.assertEqual(f"the disk of {self.top} is full; make room" in str(seen.exception), code == 2)
 
@@ -166,7 +166,7 @@ class Disk(Scratch):
                             ([*ours, suite], "swap-kunit's own code"), ([*ours, *theirs], "kernel under test does not"),
                             (["ld: undefined reference"], "kernel under test does not")):
             with mock.patch("sys.stderr"), self.assertRaisesRegex(UntestableKernel, said):
-                build.check_build(Layout(self.top), commands.Finished(2, "\n".join(lines)))
+                build.check_build(Layout(self.top), commands.Finished(2, "\n".join(lines)), self.top)
 
     def test_make_may_say_why_itself(self) -> None:
         said = ["make[4]: *** No rule to make target 'mm/x.o', needed by 'mm/built-in.a'.  Stop.",

@@ -314,6 +314,18 @@ class Steps(Scratch):
         self.assertEqual(step.status, WARN)
         self.assertEqual(step.details, ["no longer run: s.a: this kernel lacks it", "gone: s.b"])
 
+    def test_cases_that_a_patch_makes_impossible(self) -> None:
+        base = self.state(TestResult("s.a[x]", "passed"), TestResult("s.b", "passed"),
+                          decisions=("s.a[x] A0:0", "s.b A0:0"))
+        tested = self.state(TestResult("s.b", "passed"), decisions=("s.b A0:0",), not_built=["s.a"],
+                            misfits=["mm/swapfile.c:9: no member"])
+        step = steps.suites(tested, base, None)
+        self.assertEqual((step.status, step.summary), (PASS, "1 passed; 1 case not built"))
+        self.assertIn("s.a", step.details[0])
+        self.assertEqual(step.details[1], "  mm/swapfile.c:9: no member")
+        self.assertEqual(steps.decisions(tested, base).status, PASS)
+        self.assertEqual(steps.suites(tested, tested, None).summary, "1 passed")
+
     def test_known_bug_is_not_a_failure(self) -> None:
         bug = self.state(TestResult("s.a", "failed", ["x"], known="old bug"))
         self.assertEqual(steps.suites(bug, bug, None).status, PASS)

@@ -24,12 +24,14 @@ from ..base.text import plural
 from . import fragments
 from .fragments import KunitConfig
 from .kconfig import explain
+from .fit import PROBED, Fitting
 from .overlay import OWN_DIR, STALE, real_name
 
 ROOM_TO_BUILD = 2 << 30     # bytes that a first build needs
 ROOM_TO_LINK = 1 << 30      # bytes that a failed program may have used and freed again
 KUNIT_PY = Path("tools/testing/kunit/kunit.py")     # in the tree
 STAMP = "configured.json"
+MOST_FITS = 5       # builds that fail because of own code before it is given up
 UNFINISHED = "building"     # a file that exists while make runs, and until it succeeds
 NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
                    r"\d+ (warning|error)s? generated|$)")
@@ -151,10 +153,26 @@ def write_stamp(layout: Layout, config: KunitConfig, options: BuildOptions) -> N
 
 def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: list[str]) -> None:
     """Configure and build vmlinux. Raises SwapKunitError or UntestableKernel."""
+    cold = not layout.vmlinux.exists()
+    prepare(layout, config, options, stale)
+    done = make_own(layout, options) if cold else None
+    finish(layout, done if done and done.status else make_kernel(layout, options, cold), layout.vmlinux)
+    write_stamp(layout, config, options)
+    refresh_link(layout)
+
+
+def build_own_code(layout: Layout, config: KunitConfig, options: BuildOptions, stale: list[str]) -> None:
+    """Configure, and compile this project's own code only. Raises SwapKunitError or UntestableKernel."""
+    prepare(layout, config, options, stale)
+    finish(layout, make_own(layout, options), layout.build / PROBED)
+    write_stamp(layout, config, options)
+
+
+def prepare(layout: Layout, config: KunitConfig, options: BuildOptions, stale: list[str]) -> None:
+    """All that comes before make."""
     (layout.out / "build.log").unlink(missing_ok=True)
     check_wrapped(layout)
-    cold = not layout.vmlinux.exists()
-    if cold:
+    if not layout.vmlinux.exists():
         check_room(layout.out, ROOM_TO_BUILD)
     drop_objects(layout.build, stale)
     (layout.tree / STALE).unlink(missing_ok=True)
@@ -162,17 +180,49 @@ def build(layout: Layout, config: KunitConfig, options: BuildOptions, stale: lis
     if unfinished.exists():
         drop_half_written(layout.build)
     configure(layout, config, options)
+    unfinished.touch()
+
+
+def finish(layout: Layout, done: commands.Finished, made: Path) -> None:
+    """All that comes after make. Raises SwapKunitError or UntestableKernel if it failed."""
+    if done.status == 0:        # else it may have been killed, or have lacked room
+        (layout.out / UNFINISHED).unlink()
+    (layout.out / "build.log").write_text(done.output)
+    check_build(layout, done, made)
+
+
+def make_own(layout: Layout, options: BuildOptions) -> commands.Finished:
+    """Compile this project's own code first: it is soon said what does not fit."""
+    wrappers = [f"mm/{Path(name).stem}.o" for name in WRAPPED if (layout.tree / "mm" / real_name(name)).exists()]
+    command = ["make", "ARCH=um", f"O={layout.build}", f"--jobs={options.jobs}", "-k", "-s", *options.make_options,
+               *wrappers, f"{OWN_DIR}/"]
+    commands.show(command, layout.tree)
+    for _ in range(MOST_FITS):
+        done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
+                            progress=ObjectCount(layout.build))
+        if not done.status or not fit_to(layout, options, done.output):
+            break
+    return done
+
+
+def make_kernel(layout: Layout, options: BuildOptions, cold: bool) -> commands.Finished:
+    """Build vmlinux, without what of this project's code does not fit."""
     command = build_command(layout, options, cold)
     commands.show(command, layout.tree)
-    unfinished.touch()
-    done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
-                        echo=options.verbose, progress=ObjectCount(layout.build))
-    if done.status == 0:        # otherwise it may have been killed, or the disk was full
-        unfinished.unlink()
-    (layout.out / "build.log").write_text(done.output)
-    check_build(layout, done)
-    write_stamp(layout, config, options)
-    refresh_link(layout)
+    for _ in range(MOST_FITS):
+        done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
+                            echo=options.verbose, progress=ObjectCount(layout.build))
+        if not done.status or not fit_to(layout, options, done.output):
+            break
+    return done
+
+
+def fit_to(layout: Layout, options: BuildOptions, output: str) -> bool:
+    """Leave out what does not fit, if that is why make failed, which printed output; True to try again."""
+    fitting = Fitting(layout, options.jobs)
+    again = fitting.concerned(output) and (fitting.run() or fitting.unresolved(output))
+    drop_objects(layout.build, fitting.reverted)
+    return again
 
 
 def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str | Path]:
@@ -185,11 +235,11 @@ def build_command(layout: Layout, options: BuildOptions, cold: bool) -> list[str
             "V=1" if options.verbose else "-s", *options.make_options, "vmlinux"]
 
 
-def check_build(layout: Layout, done: commands.Finished) -> None:
-    """Show the compiler's messages; raise UntestableKernel or SwapKunitError if there is no kernel."""
+def check_build(layout: Layout, done: commands.Finished, made: Path) -> None:
+    """Show the compiler's messages; raise UntestableKernel or SwapKunitError if made does not exist."""
     lines = [line.removeprefix("ERROR:root:") for line in done.output.splitlines()]
     messages = once_each([line for line in lines if not NOISE.match(line) or MAKE_ITSELF.match(line)])
-    if done.status == 0 and layout.vmlinux.exists():
+    if done.status == 0 and made.exists():
         if messages:
             print("\n".join(messages))
         return

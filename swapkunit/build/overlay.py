@@ -39,6 +39,7 @@ SRC = ".src"
 MANIFEST = ".overlay"
 BUILD = ".kunit"
 PATCHED = ".patched"
+FITTED = ".fitted"      # copies of our files from which something is left out, see fit.py
 STALE = ".stale"
 COPIED = "tools/testing/kunit"
 OWN_DIR = "mm/kunit"
@@ -117,7 +118,7 @@ class Overlay:
                 links[name] = up + name
         self._add_patched(directory, links, subdirs)
         if directory == "mm/":
-            add_own(links, self._own_mm)
+            add_own(links, {name: self._fitted(f"mm/{name}", path, "..") for name, path in self._own_mm.items()})
         return links, subdirs
 
     def _add_patched(self, directory: str, links: dict[str, str], subdirs: list[str]) -> None:
@@ -293,7 +294,7 @@ class Overlay:
 
     def _present(self, here: str) -> dict[str, str | None]:
         """The overlay's entries: link target, "" for a plain file, None for a directory."""
-        keep = {SRC, MANIFEST, BUILD, PATCHED, STALE} if here == f"{self.tree}/" else set()
+        keep = {SRC, MANIFEST, BUILD, PATCHED, STALE, FITTED, f"{FITTED}.json"} if here == f"{self.tree}/" else set()
         if here == f"{self.tree}/mm/":
             keep = {"kunit"}
         if here == f"{self.tree}/tools/testing/":
@@ -332,14 +333,18 @@ class Overlay:
         for path in present - {name[len(OWN_DIR) + 1:] for name in wanted}:
             (self.tree / OWN_DIR / path).unlink()
             self.result.links_removed += 1
-        for path, target in wanted.items():
-            link = self.tree / path
+        for path, original in wanted.items():
+            link, target = self.tree / path, self._fitted(path, original, "../" * path.count("/") + ".")
             if link.is_symlink() and os.readlink(link) == target:
                 continue
             link.parent.mkdir(parents=True, exist_ok=True)
             link.unlink(missing_ok=True)
             os.symlink(target, link)
             self.result.links_made += 1
+
+    def _fitted(self, path: str, original: str | Path, up: str) -> str:
+        """What the link at path leads to: our file, or what is left of it."""
+        return f"{os.path.normpath(up)}/{FITTED}/{path}" if (self.tree / FITTED / path).exists() else str(original)
 
     def _save(self, synced: int, patched: list[str]) -> None:
         head = json.dumps({"identity": self._identity(), "synced": synced, "patched": patched})
@@ -383,12 +388,12 @@ def own_mm_files(ours: Path, has: Callable[[str], bool]) -> dict[str, Path]:
             if path.is_file() and (path.suffix != ".c" or has(path.name))}
 
 
-def add_own(links: dict[str, str], own: dict[str, Path]) -> None:
+def add_own(links: dict[str, str], own: dict[str, str]) -> None:
     """Add our mm/ files to links, and rename the kernel's."""
     for name, path in own.items():
         if name in links:
             links[real_name(name)] = links[name]
-        links[name] = str(path)
+        links[name] = path
 
 
 # -- small things ------------------------------------------------------------

@@ -180,11 +180,17 @@ def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
     new = {name: test for name, test in failed.items() if name not in before.failed()}
     skipped = [test for name, test in tested.results.items() if test.status == SKIPPED
                and status_in(before, name) not in ("", SKIPPED)]
-    gone = [name for name in before.results if name not in tested.results and "mechanism." not in name]
+    gone = [name for name in before.results
+            if name not in tested.results and "mechanism." not in name and not tested.left_out(name)]
+    not_built = [name for name in tested.not_built if name not in before.not_built]
     details = [f"killed by the sandbox: {tested.limit}"] if tested.limit else []
     details += failures(list(new.values()))
     details += [f"no longer run: {test.name}: {test.reason}" for test in skipped]
     details += [f"gone: {name}" for name in gone]
+    if not_built:
+        details += ["not built with this patch, which changes what they need; swap-kunit needs an update, and the "
+                    f"patch may be fine: {', '.join(not_built)}",
+                    *(f"  {line}" for line in tested.misfits if line not in before.misfits)]
     details += [f"passes now: {name}" for name in known if status_in(tested, name) == PASSED]
     details += [f"fixes a known bug: {name}: {test.known}" for name, test in base.results.items()
                 if test.known and status_in(tested, name) == PASSED]
@@ -193,6 +199,7 @@ def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
     if len(failed) > len(new):
         summary += f"; {plural(len(failed) - len(new), 'failure')} since an earlier patch"
     summary += f"; {plural(lost, 'case')} no longer run" if lost else ""
+    summary += f"; {plural(len(not_built), 'case')} not built" if not_built else ""
     cell = f"{len(new)} new" if new else f"-{lost}" if lost else tested.closing.split(" ")[0]
     status = FAIL if new else WARN if lost else PASS
     return Step("suites", status, summary, cell, details, seconds, {"failed": list(new)})
@@ -223,9 +230,16 @@ def reports_in(state: Tested) -> dict[str, str]:
 # -- decisions ---------------------------------------------------------------
 
 
+def built_in_both(state: Tested, other: Tested) -> Recorded:
+    """What a state decided, without the cases that are left out of the other one."""
+    lines = [line for line in state.decisions if not other.left_out(line.split(" ")[0])]
+    results = {name: test for name, test in state.results.items() if not other.left_out(name)}
+    return Recorded("", parse_log("\n".join(lines)), results)
+
+
 def decisions(tested: Tested, before: Tested) -> Step:
     """Which decisions and mechanisms differ from those before this patch."""
-    old, new = (Recorded("", parse_log("\n".join(state.decisions)), state.results) for state in (before, tested))
+    old, new = built_in_both(before, tested), built_in_both(tested, before)
     difference = compare(old, new)
     details = [f"mechanism added: {name}" for name in tested.mechanisms if name not in before.mechanisms]
     details += [f"mechanism removed: {name}" for name in before.mechanisms if name not in tested.mechanisms]

@@ -19,6 +19,7 @@ from ..base.commands import Watch
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, no_room, write_whole
 from ..build import build
+from ..build.fit import misfit_lines
 from ..run import mechanisms
 from ..run.results import FAIL, TestResult
 from ..run.session import Request, Session, open_session
@@ -42,7 +43,8 @@ class Tested:
 
     messages: the compiler's, or why there is no kernel to test; results: by name; objects:
     the touched files that were compiled; seconds: by stage; limit: why the sandbox ended it,
-    or ""; reports: kernel reports outside of all cases.
+    or ""; reports: kernel reports outside of all cases; misfits: where this project's code
+    does not fit, and not_built: suite.case of the cases that are left out for that.
     """
 
     built: bool
@@ -55,6 +57,12 @@ class Tested:
     seconds: dict[str, float] = field(default_factory=dict)
     limit: str = ""
     reports: list[str] = field(default_factory=list)
+    misfits: list[str] = field(default_factory=list)
+    not_built: list[str] = field(default_factory=list)
+
+    def left_out(self, name: str) -> bool:
+        """Whether a test, or a scenario of the decisions, is of a case that is not built."""
+        return name.partition("[")[0] in self.not_built
 
     def failed(self) -> dict[str, TestResult]:
         """The failures, known bugs excluded."""
@@ -191,7 +199,8 @@ class Testbed:
                    and (session.layout.build / name).with_suffix(".o").exists()]
         return Tested(True, compiler_lines(session), results, report.closing_line(), run.decisions,
                       mechanisms.built_into(session.layout.build), objects, session.stages.seconds,
-                      limit_of(session.sandbox), run.reports)
+                      limit_of(session.sandbox), run.reports, misfit_lines(session.layout.tree, report.left_out),
+                      report.left_out.lost)
 
     # -- who uses the build directory ---------------------------------------
 

@@ -19,6 +19,7 @@ from ..base.errors import SwapKunitError
 from ..base.kernel import Kernel
 from ..base.layout import Layout, write_whole
 from ..base.text import without_controls
+from ..build.fit import LeftOut
 from .console import PARAM_END, SKIP, Case, Suite, join
 from .runner import Results
 
@@ -56,10 +57,11 @@ class TestResult:
 
 @dataclass
 class Report:
-    """All test results of a run, in order, and the known bugs that are fixed here."""
+    """All tests of a run, in order, the known bugs seen fixed, and what could not be built."""
 
     tests: list[TestResult]
     fixed: list[str] = field(default_factory=list)
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     def count(self, status: str) -> int:
         """The number of tests with status; those that show a known bug do not count."""
@@ -200,7 +202,7 @@ def write_summary(layout: Layout, kernel: Kernel, config: list[str], policies: l
                **{status: report.count(status) for status in (PASS, FAIL, SKIPPED)},
                "known_bugs": sum(bool(test.known) for test in report.tests),
                "failures": [test.name for test in report.tests if test.status == FAIL and not test.known],
-               "fixed": report.fixed}
+               "fixed": report.fixed, "not_built": report.left_out.lost, "cases": report.left_out.cases}
     (layout.out / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n")
 
 

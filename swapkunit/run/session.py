@@ -14,12 +14,12 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 from ..base import commands, deps, toolchain
 from ..base.kernel import Kernel, examine, version_key
 from ..base.layout import CONFIGS, POLICIES, REPO, Layout, check_room, default_out
-from ..build import build, fragments, patches
+from ..build import build, fit, fragments, patches
 from ..build.build import BuildOptions
 from ..build.fragments import KunitConfig
 from ..build.overlay import MANIFEST, OWN_DIR, Overlay, check_tree_path
@@ -133,20 +133,30 @@ class Session:
                 check_room(self.layout.out, ROOM_FOR_TREE)
                 print(f"laying the tree of Linux {self.kernel.version} in {self.layout.tree}", flush=True)
             synced = self.overlay(self.layout.tree).sync()
+            stale = [*synced.stale, *fit.forget_when_changed(self.layout)]
+            if len(stale) > len(synced.stale):
+                self.overlay(self.layout.tree).sync()
         for note in synced.notes:
             print(f"swap-kunit: {note}", flush=True)
-        return synced.stale
+        return stale
 
     def build_kernel(self) -> None:
         """Overlay, Kconfig and vmlinux. Raises SwapKunitError or UntestableKernel."""
         (self.layout.out / SUMMARY).unlink(missing_ok=True)
+        self._build(build.build)
+
+    def _build(self, how: Callable[[Layout, KunitConfig, BuildOptions, list[str]], None]) -> None:
         stale = self.lay_tree()
         with self.stage("build"):
             base = self.request.kunitconfig or self.layout.tree / OWN_DIR
             self.config = fragments.gather(base, self.request.config, CONFIGS)
             self.layout.build.mkdir(exist_ok=True)
             with self.confined(self.layout.build):
-                build.build(self.layout, self.config, self.build_options(), stale)
+                how(self.layout, self.config, self.build_options(), stale)
+
+    def build_own_code(self) -> None:
+        """Overlay, Kconfig and this project's own objects; what does not fit is left out. Raises as build_kernel()."""
+        self._build(build.build_own_code)
 
     def list_cases(self, options: RunOptions | None = None) -> list[str]:
         """All suite.case names of the kernel just built."""
@@ -166,6 +176,7 @@ class Session:
             tests = parse(self.layout, results, self.kernel, self._parser(), self.request.quiet)
             bugs, tested = known_bugs.load(CONFIGS / "known_bugs.toml")
             report = known_bugs.apply(tests + mechanisms.missing_tests(self.kernel), bugs, tested, self.kernel.version)
+            report.left_out = fit.left_out(self.layout)
             write_decisions(self.layout, results)
             write_outcomes(self.layout, report.tests)
             write_junit(self.layout, report.tests)

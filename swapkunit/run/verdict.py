@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 from ..base.text import plural, relative
+from ..build.fit import misfit_lines
 from .results import FAIL, PASS, SKIPPED, TEXT_LINES, Report, TestResult, interesting
 from .runner import Results
 from .session import Request, Session
@@ -27,6 +29,7 @@ def verdict(session: Session, results: Results, report: Report) -> str:
     lines += known_bug_lines(report)
     lines += [f"fixed here {text}" for text in report.fixed]
     lines += skips(report)
+    lines += not_built(report, session.layout.tree)
     if results.interrupted:
         lines.append(f"stopped    before the end: {plural(results.missing, 'case')} not run")
     lines.append(f"time       {session.stages.line()} ({results.umls} UMLs)")
@@ -78,6 +81,17 @@ def known_bug_lines(report: Report) -> list[str]:
         more = f" and {len(names) - 2} more" if len(names) > 2 else ""
         lines += [f"known bug  {title}", f"             {', '.join(names[:2])}{more}"]
     return lines
+
+
+def not_built(report: Report, tree: Path) -> list[str]:
+    """The cases left out because this project's code does not fit the tree, and why."""
+    lost = report.left_out.lost
+    if not report.left_out.misfits:
+        return []
+    suites = Counter(case.split(".")[0] for case in lost)
+    lines = [f"not built  {len(lost)} of {report.left_out.cases} cases need what this tree lacks"
+             + (f": {', '.join(f'{number} in {suite}' for suite, number in suites.items())}" if suites else "")]
+    return lines + [f"             {line}" for line in misfit_lines(tree, report.left_out)]
 
 
 def skips(report: Report) -> list[str]:

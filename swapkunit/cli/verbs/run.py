@@ -9,7 +9,7 @@ from ...run.runner import select
 from ...run.session import open_session
 from ...run.verdict import verdict
 from .. import options
-from ..options import request_of
+from ..options import option, request_of
 from ..verb import Verb, statuses
 
 
@@ -24,7 +24,8 @@ def run(args: argparse.Namespace) -> int:
         print(verdict(session, results, report), flush=True)
     if results.interrupted:
         return STOPPED
-    return FAILED if report.count("failed") else GOOD
+    incomplete = args.complete and report.left_out.lost
+    return FAILED if report.count("failed") or incomplete else GOOD
 
 
 def build(args: argparse.Namespace) -> int:
@@ -48,8 +49,11 @@ def print_cases(args: argparse.Namespace) -> int:
 
 
 VERBS = (
-    Verb("run", run, "build a kernel, run the suites, and report the results", (*options.kernel(), *options.RUN),
-         statuses("all cases passed", "a case failed, crashed or hung")),
+    Verb("run", run, "build a kernel, run the suites, and report the results",
+         (*options.kernel(), *options.RUN,
+          option("--complete", make="COMPLETE", action="store_true",
+                 help="fail if a case cannot be built on this tree")),
+         statuses("all cases passed", "a case failed, crashed or hung, or could not be built, with --complete")),
     Verb("build", build, "build the kernel only", options.kernel(), statuses("the kernel is built")),
     Verb("list", print_cases, "print all cases as suite.case", (*options.kernel(), *options.RUN),
          statuses("the cases are printed")),

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0
+"""See to it that this project's own code compiles in a tree, by leaving out what does not.
+
+    TREE/.fitted/           copies of own files from which something is left out, laid in the place of the originals
+    TREE/.fitted.json       what was left out, and what that depends on
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from ..base import commands, git
+from ..base.errors import SwapKunitError
+from ..base.layout import REPO, Layout, write_whole
+from .fitting import UNUSED, Complaint, Misfit, OwnCode, Source, complaints
+from .overlay import FITTED, OWN_DIR, own_files, real_name
+
+RECORD = ".fitted.json"
+PROBED = "mm/swap_api.probe.stamp"      # the compiler's command is in there
+MOST_ROUNDS = 60
+UNDEFINED = re.compile(r"in function [`'‘](?P<function>\w+)['’]:\n(?P<lines>(?:.*undefined reference to .*\n)+)")
+SYMBOL = re.compile(r"undefined reference to [`'‘](\w+)['’]")
+FLAGS = ["-fsyntax-only", "-ftrack-macro-expansion=0", "-fmax-errors=0", "-Wno-error", "-Wno-format-zero-length",
+         "-Werror=implicit-function-declaration"]
+
+
+@dataclass
+class LeftOut:
+    """What of this project a tree cannot have. cases: how many there are; lost: suite.case of those left out."""
+
+    misfits: list[Misfit] = field(default_factory=list)
+    cases: int = 0
+    lost: list[str] = field(default_factory=list)
+
+
+def left_out(layout: Layout) -> LeftOut:
+    """What was left out of the build in an output directory."""
+    try:
+        found = json.loads((layout.tree / RECORD).read_text(encoding="utf-8"))["left_out"]
+    except (OSError, ValueError):
+        return LeftOut()
+    return LeftOut([Misfit(**one) for one in found["misfits"]], found["cases"], found["lost"])
+
+
+def forget_when_changed(layout: Layout) -> list[str]:
+    """Take back what was left out of files if the tree or this project has changed since; returns their names."""
+    try:
+        known = json.loads((layout.tree / RECORD).read_text(encoding="utf-8"))["key"]
+    except (OSError, ValueError):
+        known = ""
+    names = own_files(layout.tree / FITTED)
+    if not names or known == key(layout):
+        return []
+    (layout.tree / RECORD).unlink(missing_ok=True)
+    for name in names:
+        (layout.tree / FITTED / name).unlink()
+    return names
+
+
+def key(layout: Layout) -> str:
+    """Stands for the files that decide what fits: ours by content, the kernel's by size and time."""
+    digest = hashlib.sha256()
+    for top in ("kunit", "mm"):
+        for name in own_files(REPO / top):
+            digest.update(f"{name}\0".encode() + (REPO / top / name).read_bytes())
+    for directory in ("mm", "include/linux"):
+        for entry in sorted(os.scandir(layout.tree / directory), key=lambda one: one.name):
+            if entry.name.endswith((".c", ".h")) and entry.is_file():
+                info = entry.stat()
+                digest.update(f"{entry.name} {info.st_size} {info.st_mtime_ns}".encode())
+    digest.update((layout.build / ".config").read_bytes() if (layout.build / ".config").exists() else b"")
+    return digest.hexdigest()
+
+
+class Fitting:
+    """One tree that does not take all of this project's code."""
+
+    def __init__(self, layout: Layout, jobs: int):
+        self.layout, self.jobs = layout, jobs
+        self.originals = {**{f"mm/{path.name}": path for path in (REPO / "mm").glob("*.[ch]")},
+                          **{f"{OWN_DIR}/{name}": REPO / "kunit" / name for name in own_files(REPO / "kunit")
+                             if name.endswith((".c", ".h"))}}
+        self.own = OwnCode.of({name: path.read_text() for name, path in self.originals.items()
+                               if (layout.tree / name).exists()})
+        self.reverted: list[str] = []
+        self.units: list[str] = []
+        self._drop_wrappers_without_a_file()
+
+    def _units(self) -> list[str]:
+        """The files that are compiled in this configuration, relative to the tree."""
+        command = ["make", "-s", "--no-print-directory", "--eval=include include/config/auto.conf",
+                   "--eval=own: ; @echo $(obj-y)", "-f", f"../{OWN_DIR}/Makefile", "obj=mm/kunit", "own"]
+        done = commands.run(command, cwd=self.layout.build, env=commands.kernel_environment())
+        listed = [f"{OWN_DIR}/{name.removesuffix('.o')}.c" for name in done.output.split() if name.endswith(".o")]
+        wrappers = [name for name in self.own.files if name.count("/") == 1 and name.endswith(".c")]
+        return [name for name in (*wrappers, *listed) if name in self.own.files]
+
+    def _drop_wrappers_without_a_file(self) -> None:
+        """A kernel without a file that is wrapped has none of its accessors."""
+        for path in (REPO / "mm").glob("*.c"):
+            if f"mm/{path.name}" in self.own.files:
+                continue
+            for item in Source(path.read_text()).items:
+                for source in self.own.files.values():
+                    if item.name and not item.static:
+                        source.drop_name(item.name)
+
+    def run(self) -> bool:
+        """Leave out until all compiles; True if something was left out, and nothing else is at fault."""
+        if not (self.layout.build / PROBED).exists():
+            return False
+        self.units = self._units()
+        todo, cause = self.units, True
+        self._lay()
+        for _ in range(MOST_ROUNDS):
+            output = self._compile(todo)
+            found = [self._named(one) for one in complaints(output)]
+            if not found and self.own.changed():
+                found = [self._named(one) for one in complaints(output, UNUSED)]
+            if not found:
+                if todo == self.units or not self.own.changed():
+                    break
+                todo = self.units
+                continue
+            before = self.own.changed()
+            if not self.own.leave_out(found, self._kernel_lines(found), cause):
+                self.own = OwnCode.of({name: source.original for name, source in self.own.files.items()})
+                self._lay()
+                return False
+            if cause:
+                self._raise_for_edited()
+            cause = False
+            todo = self._affected(before, {one.file for one in found})
+            self._lay()
+        self._record()
+        return bool(self.own.changed())
+
+    def concerned(self, output: str) -> bool:
+        """Whether this project's code may be what a build failed for, which printed output."""
+        found = [self._named(one) for one in complaints(output)]
+        seams = {name for source in self.own.files.values() for name in source.defined()}
+        return any(one.file in self.own.files for one in found) or bool(UNDEFINED.search(output)) \
+            or any(seams & set(re.findall(r"\w+", line)) for line in self._kernel_lines(found).values())
+
+    def unresolved(self, output: str) -> bool:
+        """Leave out the functions of ours that a linker complains of; False when there is none."""
+        found = False
+        for match in UNDEFINED.finditer(output):
+            symbol = SYMBOL.search(match["lines"])
+            missing = symbol[1] if symbol else ""
+            places = [(name, item) for name, source in self.own.files.items() if name.endswith(".c")
+                      for item in source.items if item.name == match["function"]]
+            for name, item in places:
+                if self.own.files[name].drop_name(item.name):
+                    found = True
+                    self.own.misfits.append(Misfit(name, item.first + 1, f"undefined reference to {missing}", missing))
+                    for other in self.own.files.values():
+                        other.drop_name(item.name)
+        return found and self.run()
+
+    def _compile(self, units: list[str]) -> str:
+        """What the compiler says of units."""
+        compiler = json.loads((self.layout.build / PROBED).read_text())["compiler"]
+        words = [word for word in compiler if not word.startswith("-Wp,-M")]
+        words += [*FLAGS, *(f"-I../{path}" for path in ("mm", f"{OWN_DIR}/fixture")), "-Imm"]
+        line = shlex.join(words).replace("$", "$$")
+        rules = [f"all: {' '.join(units)}", f".PHONY: {' '.join(units)}",
+                 *(f"{name}: ; @{line} -I../{os.path.dirname(name)} ../{name}" for name in units)]
+        makefile = self.layout.out / "fit.mk"
+        makefile.write_text("\n".join(rules) + "\n")
+        done = commands.run(["make", "-k", "-s", f"--jobs={self.jobs}", "--output-sync=target", "-f", makefile, "all"],
+                            cwd=self.layout.build, env=commands.kernel_environment())
+        makefile.unlink()
+        return done.output
+
+    def _named(self, one: Complaint) -> Complaint:
+        """With a path from the top of the tree."""
+        return Complaint(os.path.normpath(one.file).removeprefix("../"), one.line, one.text)
+
+    def _kernel_lines(self, found: list[Complaint]) -> dict[tuple[str, int], str]:
+        """The text of the kernel's lines that are complained of."""
+        lines = {}
+        for one in found:
+            if one.file not in self.own.files and (self.layout.tree / one.file).is_file():
+                text = (self.layout.tree / one.file).read_text(errors="replace").split("\n")
+                lines[one.file, one.line] = text[one.line - 1] if one.line <= len(text) else ""
+        return lines
+
+    def _affected(self, before: dict[str, str], failed: set[str]) -> list[str]:
+        """The units to compile once more: those that failed, or all when a header has changed."""
+        changed = {name for name, text in self.own.changed().items() if before.get(name) != text}
+        if any(name.endswith(".h") for name in changed):
+            return self.units
+        return [name for name in self.units if name in changed | failed] or self.units
+
+    def _lay(self) -> None:
+        """Put what is left in the place of the originals."""
+        changed = self.own.changed()
+        for name in self.own.files:
+            copy, link, target = self.layout.tree / FITTED / name, self.layout.tree / name, str(self.originals[name])
+            if name not in changed:
+                copy.unlink(missing_ok=True)
+            else:
+                target = "../" * name.count("/") + f"{FITTED}/{name}"
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                if not copy.exists() or copy.read_text() != changed[name]:
+                    write_whole(copy, changed[name])
+            if not link.is_symlink() or os.readlink(link) != target:
+                self.reverted += [name] if name not in changed else []
+                link.unlink()
+                link.symlink_to(target)
+
+    def _raise_for_edited(self) -> None:
+        """Raise SwapKunitError if a file with a misfit is being edited: then it is no misfit, but an error."""
+        status = git.bytes_of(REPO, "status", "--porcelain", "-uall", "kunit", "mm").decode()
+        edited = {line[3:] for line in status.splitlines()}
+        for one in self.own.misfits:
+            name = own_name(one.file)
+            if name in edited:
+                raise SwapKunitError(f"cannot build the suites: {name}:{one.line} does not compile, and the file has "
+                                     f"changes that are not committed: {one.text}; fix it and run again")
+
+    def _record(self) -> None:
+        """Keep what was left out."""
+        every, lost = self.own.cases()
+        found = LeftOut(self.own.misfits, len(every), lost)
+        record = {"key": key(self.layout), "left_out": asdict(found)}
+        write_whole(self.layout.tree / RECORD, json.dumps(record, indent=1))
+
+
+def misfit_lines(tree: Path, found: LeftOut) -> list[str]:
+    """What does not fit, for people: each misfit, and what the tree has under that name."""
+    lines = []
+    for one in found.misfits:
+        lines.append(f"{own_name(one.file)}:{one.line}: {one.text}")
+        there = declaration(tree, one.symbol)
+        if there:
+            lines.append(f"    the tree has {there}")
+        elif one.symbol:
+            lines.append(f"    the tree has no {one.symbol}")
+    return list(dict.fromkeys(lines))
+
+
+def own_name(name: str) -> str:
+    """A file of an overlay by the name it has in this project, where it comes from there."""
+    return f"kunit/{name.removeprefix(OWN_DIR + '/')}" if name.startswith(f"{OWN_DIR}/") else name
+
+
+def declaration(tree: Path, symbol: str) -> str:
+    """What a tree has under a name: file:line and the line, or ""."""
+    if not symbol:
+        return ""
+    before = r"[a-z_][\w \t\*]*[ \t\*]|\s+\w[\w \t\*]*[ \t\*]|#\s*define\s+"
+    pattern = re.compile(rf"^(?:{before}){symbol}\b(?!\s*=[^=]).*$", re.M)
+    wrapped = {f"mm/{path.name}": f"mm/{real_name(path.name)}" for path in (REPO / "mm").glob("*.c")}
+    files = [*sorted(tree.glob("mm/*.h")), *sorted(tree.glob("include/linux/*.h")),
+             *(tree / name for name in wrapped.values() if (tree / name).exists())]
+    for path in files:
+        text = path.read_text(errors="replace")
+        match = pattern.search(text) if symbol in text else None
+        if match:
+            name = str(path.relative_to(tree)).replace("_real.c", ".c")
+            return f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0].strip()}"
+    return ""

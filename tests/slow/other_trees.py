@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A tree that nobody has seen costs the cases that cannot be built on it, and no more.
+
+Slow (one full build and a few incremental ones), so not part of `make test`:
+
+    /usr/bin/python3 -m unittest tests.slow.other_trees
+"""
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+from swapkunit.base.layout import REPO
+from swapkunit.source import kernels
+
+# In a file of the kernel: text, what stands there on the other tree, and the suites that may lose cases.
+RENAMED = (
+    ("mm/swap_state.c", "swapin_readahead_hits", "readahead_hits",
+     {"swap_readahead_cluster", "swap_readahead_vma", "swap_congestion", "swap_fixture", "swap_io", "swap_shmem"}),
+    ("mm/zswap.c", "zswap_reject_reclaim_fail", "zswap_reject_no_reclaim",
+     {"swap_zswap", "swap_zswap_memcg", "swap_zswap_writeback"}),
+)
+
+
+class OtherTrees(unittest.TestCase):
+    """The newest kernel, changed; its links lead to the fetched one."""
+
+    def setUp(self) -> None:
+        self.kernel = kernels.provide("7").path
+        self.top = REPO / "out" / "other-trees"
+        self.tree = self.top / "linux"
+        shutil.rmtree(self.tree, ignore_errors=True)
+        self.top.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-rs", self.kernel, self.tree], check=True)
+
+    def change(self, name: str, before: str, after: str) -> None:
+        """Change a file of the tree."""
+        text = (self.kernel / name).read_text()
+        self.assertIn(before, text, name)
+        (self.tree / name).unlink()
+        (self.tree / name).write_text(text.replace(before, after))
+
+    def run_suites(self, *words: str) -> tuple[int, dict[str, Any]]:
+        """The exit status and summary.json of a run."""
+        command = [sys.executable, REPO / "swap-kunit", "run", "-q", "--ksrc", self.tree, "--out", self.top / "run"]
+        done = subprocess.run([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertIn(done.returncode, (0, 1), done.stdout[-4000:])
+        return done.returncode, json.loads((self.top / "run/summary.json").read_text())
+
+    def test_other_trees(self) -> None:
+        self.change("Makefile", "PATCHLEVEL = ", "PATCHLEVEL = 9")
+        status, plain = self.run_suites()
+        self.assertEqual((status, plain["failed"], plain["not_built"]), (0, 0, []))
+        self.assertGreater(plain["known_bugs"], 0)
+        for name, before, after, suites in RENAMED:
+            with self.subTest(before):
+                self.change(name, before, after)
+                status, found = self.run_suites()
+                self.assertEqual((status, found["failed"]), (0, 0))
+                self.assertLessEqual({case.split(".")[0] for case in found["not_built"]}, suites)
+                self.assertTrue(found["not_built"])
+                self.assertEqual(self.run_suites("--complete")[0], 1)
+                self.change(name, before, before)
+        self.assertEqual(self.run_suites()[1]["passed"], plain["passed"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What goes from this project's code where a tree does not fit."""
+from __future__ import annotations
+
+import unittest
+
+from swapkunit.build.fitting import UNUSED, Complaint, OwnCode, Source, cases_in, complaints
+from swapkunit.base.layout import REPO
+
+FIXTURE = """#include <linux/swap.h>
+#include "a.h"
+
+/* A comment; with { and "quotes. */
+static const char * const names[] = {
+	"one",
+	[2] = "two",	/* } */
+	{ .a = 1,
+	  .b = gone },
+};
+
+#if SWAP_API_NEW
+int reset(void)
+#else
+int reset(int old)
+#endif
+{
+#if SWAP_API_NEW
+	if (new_one()) {
+#else
+	if (old_one(old)) {
+#endif
+		return 1;
+	}
+	return '{';
+}
+
+void after(void)
+{
+	reset();
+}
+"""
+HEADER = "struct x;\n__printf(1, 2)\nint reset(const char *fmt,\n\t  int more);\nvoid after(void);\n"
+SUITE = """static void reads(struct kunit *test)
+{
+	after();
+}
+
+static void writes(struct kunit *test)
+{
+}
+
+static struct kunit_case swap_x_cases[] = {
+	KUNIT_CASE(reads),
+	KUNIT_CASE_PARAM(writes, x_gen_params),
+	{}
+};
+
+SWAP_KUNIT_SUITE(swap_x, swap_x_cases);
+"""
+
+
+class Dropping(unittest.TestCase):
+    """The smallest thing around a line."""
+
+    def left(self, line: int) -> str:
+        """What is left of FIXTURE, without empty lines; all others keep their numbers."""
+        source = Source(FIXTURE)
+        source.drop(line)
+        for before, after in zip(FIXTURE.split("\n"), source.lines, strict=True):
+            self.assertIn(after, (before, ""))
+        return "\n".join(filter(None, source.lines))
+
+    def test_function_with_two_heads(self) -> None:
+        left = self.left(19)
+        self.assertNotIn("reset(void)", left)
+        self.assertNotIn("return", left)
+        self.assertEqual(left.count("#"), FIXTURE.count("#"))
+        self.assertIn("void after(void)", left)
+
+    def test_element(self) -> None:
+        self.assertNotIn(".a = 1", self.left(9))
+        self.assertIn('"one"', self.left(9))
+        self.assertNotIn('"one"', self.left(6))
+        self.assertIn("[2]", self.left(6))
+
+    def test_include_and_nothing(self) -> None:
+        self.assertNotIn("a.h", self.left(2))
+        self.assertIsNone(Source(FIXTURE).drop(3))
+        self.assertIsNone(Source(FIXTURE).drop(12))
+
+    def test_names(self) -> None:
+        self.assertEqual([item.name for item in Source(FIXTURE).items], ["names", "reset", "after"])
+        self.assertEqual([item.name for item in Source(HEADER).items], ["x", "reset", "after"])
+        self.assertEqual(Source("extern const struct a SWAP_B;\n").items[0].name, "SWAP_B")
+
+    def test_files_of_the_project(self) -> None:
+        for path in [*REPO.glob("kunit/*/*.[ch]"), *REPO.glob("mm/*.[ch]")]:
+            with self.subTest(path.name):
+                source = Source(path.read_text())
+                for one in source.items:
+                    self.assertLess(one.last - one.first, 150, source.lines[one.first])
+                if path.name.endswith("_kunit.c"):
+                    self.assertTrue(cases_in(source.text))
+
+
+class Leaving(unittest.TestCase):
+    """From error to error."""
+
+    def setUp(self) -> None:
+        self.own = OwnCode.of({"mm/kunit/a.c": FIXTURE, "mm/kunit/a.h": HEADER, "mm/kunit/s.c": SUITE,
+                               "mm/seams.h": "#define charge(x, ...) \\\n\t(fail() ? -1 : \\\n\t charge(x))\nint y;\n"})
+
+    def test_from_accessor_to_case(self) -> None:
+        steps = [("mm/kunit/a.c", 19, "implicit declaration of function 'new_one'"),
+                 ("mm/kunit/a.c", 30, "implicit declaration of function 'reset'"),
+                 ("mm/kunit/s.c", 3, "implicit declaration of function 'after'"),
+                 ("mm/kunit/s.c", 11, "'reads' undeclared here (not in a function)")]
+        for number, (file, line, text) in enumerate(steps):
+            self.assertTrue(self.own.leave_out([Complaint(file, line, text)], {}, not number), text)
+        self.assertEqual(self.own.cases(), (["swap_x.reads", "swap_x.writes"], ["swap_x.reads"]))
+        self.assertEqual([(one.symbol, one.line) for one in self.own.misfits], [("new_one", 19)])
+        self.assertEqual(self.own.changed()["mm/kunit/a.h"].split(), ["struct", "x;"])
+
+    def test_suite_goes_with_its_cases(self) -> None:
+        self.own.leave_out([Complaint("mm/kunit/s.c", 16, "x")], {}, True)
+        self.assertEqual(self.own.cases()[1], ["swap_x.reads", "swap_x.writes"])
+
+    def test_suites_that_a_step_is_for(self) -> None:
+        steps = "static void (* const steps[])(void) = {\n\tone,\n\ttwo,\t/* for: swap_[xy] swap_z */\n};\n"
+        own = OwnCode.of({"a.c": steps, "s.c": SUITE})
+        own.leave_out([Complaint("a.c", 2, "x")], {}, True)
+        self.assertEqual(own.cases()[1], [])
+        own.leave_out([Complaint("a.c", 3, "x")], {}, True)
+        self.assertEqual(own.cases()[1], ["swap_x.reads", "swap_x.writes"])
+
+    def test_seam(self) -> None:
+        error = Complaint("mm/swapfile_real.c", 7, "too many arguments to function 'charge'")
+        self.assertFalse(self.own.leave_out([error], {("mm/swapfile_real.c", 7): "int a = other(b);"}, True))
+        self.assertTrue(self.own.leave_out([error], {("mm/swapfile_real.c", 7): "err = charge(folio);"}, True))
+        self.assertEqual(self.own.changed()["mm/seams.h"], "\n\n\nint y;\n")
+
+    def test_what_the_compiler_says(self) -> None:
+        output = ("../mm/a.c:3:7: error: 'struct s' has no member named 'count'; did you mean 'counts'?\n"
+                  "../mm/a.c:3:7: error: 'struct s' has no member named 'count'; did you mean 'counts'?\n"
+                  "mm/b.h:9: fatal error: linux/x.h: No such file or directory\n"
+                  "mm/b.c:4:1: warning: 'f' defined but not used [-Wunused-function]\n")
+        self.assertEqual([(one.file, one.line) for one in complaints(output)], [("../mm/a.c", 3), ("mm/b.h", 9)])
+        self.assertEqual(complaints(output, UNUSED)[0].symbol, "f")
+
+
+if __name__ == "__main__":
+    unittest.main()
