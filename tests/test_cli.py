@@ -176,6 +176,7 @@ class Variables(unittest.TestCase):
                          ["covers", "--verbose", "--", "mm/zswap.c:7"])
         self.assertEqual(self.words("decisions", "A=7.3", "B=6.12"), ["decisions", "--", "7.3", "6.12"])
         self.assertEqual(self.words("test", "KERNEL=6.12"), ["test", "--", "--kernel=6.12"])
+        self.assertEqual(self.words("test"), ["test"])
         self.assertEqual(self.words("presubmit", "PATCHES=a.patch -", "SANDBOX=0", "FULL=1"),
                          ["presubmit", "--no-sandbox", "--full", "--", "a.patch", "-"])
 

@@ -24,7 +24,7 @@ from ..base.text import plural
 from . import fragments
 from .fragments import KunitConfig
 from .kconfig import explain
-from .fit import PROBED, Fitting
+from .fit import PROBED, Fitting, wrappers
 from .overlay import OWN_DIR, STALE, real_name
 
 ROOM_TO_BUILD = 2 << 30     # bytes that a first build needs
@@ -193,9 +193,9 @@ def finish(layout: Layout, done: commands.Finished, made: Path) -> None:
 
 def make_own(layout: Layout, options: BuildOptions) -> commands.Finished:
     """Compile this project's own code first: it is soon said what does not fit."""
-    wrappers = [f"mm/{Path(name).stem}.o" for name in WRAPPED if (layout.tree / "mm" / real_name(name)).exists()]
+    objects = [str(Path(name).with_suffix(".o")) for name in wrappers(layout)]
     command = ["make", "ARCH=um", f"O={layout.build}", f"--jobs={options.jobs}", "-k", "-s", *options.make_options,
-               *wrappers, f"{OWN_DIR}/"]
+               *objects, f"{OWN_DIR}/"]
     commands.show(command, layout.tree)
     for _ in range(MOST_FITS):
         done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),

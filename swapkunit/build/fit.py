@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..base import commands, git
 from ..base.errors import SwapKunitError
-from ..base.layout import REPO, Layout, write_whole
+from ..base.layout import REPO, WRAPPED, Layout, write_whole
 from .fitting import UNUSED, Complaint, Misfit, OwnCode, Source, complaints
 from .overlay import FITTED, OWN_DIR, own_files, real_name
 
@@ -77,6 +77,20 @@ def key(layout: Layout) -> str:
     return digest.hexdigest()
 
 
+def wrappers(layout: Layout) -> list[str]:
+    """The wrapped files that the tree has and this configuration compiles, such as mm/zswap.c."""
+    config = (layout.build / ".config").read_text(encoding="utf-8", errors="replace")
+    makefile = layout.tree / "mm/Makefile.real"
+    rules = makefile.read_text(encoding="utf-8", errors="replace") if makefile.exists() else ""
+    found = []
+    for name in WRAPPED:
+        stem = Path(name).stem
+        option = re.search(rf"^obj-\$\((CONFIG_\w+)\)\s*[+:]?=.*\b{stem}\.o\b", rules, re.M)
+        if (layout.tree / "mm" / real_name(name)).exists() and (not option or f"\n{option[1]}=y\n" in f"\n{config}"):
+            found.append(f"mm/{name}")
+    return found
+
+
 class Fitting:
     """One tree that does not take all of this project's code."""
 
@@ -97,8 +111,7 @@ class Fitting:
                    "--eval=own: ; @echo $(obj-y)", "-f", f"../{OWN_DIR}/Makefile", "obj=mm/kunit", "own"]
         done = commands.run(command, cwd=self.layout.build, env=commands.kernel_environment())
         listed = [f"{OWN_DIR}/{name.removesuffix('.o')}.c" for name in done.output.split() if name.endswith(".o")]
-        wrappers = [name for name in self.own.files if name.count("/") == 1 and name.endswith(".c")]
-        return [name for name in (*wrappers, *listed) if name in self.own.files]
+        return [name for name in (*wrappers(self.layout), *listed) if name in self.own.files]
 
     def _drop_wrappers_without_a_file(self) -> None:
         """A kernel without a file that is wrapped has none of its accessors."""

@@ -32,7 +32,7 @@ def command_line(words: list[str], environment: Mapping[str, str], verbs: Mappin
         for variable in wanted if option.how.get("action") == "append" else wanted[:1]:
             place = options if option.flags[0].startswith("-") else arguments
             place += option.given(variable, environment[variable])
-    return [name, *(["--"] if verb.passes_to else []), *options, *(["--"] if arguments else []), *arguments]
+    return [name, *(["--"] if verb.passes_to and options else []), *options, *(["--"] if arguments else []), *arguments]
 
 
 def unknown(variable: str, name: str, own: list[str], verbs: Mapping[str, Verb]) -> SwapKunitError:

@@ -47,7 +47,8 @@ class OtherTrees(unittest.TestCase):
     def run_suites(self, *words: str) -> tuple[int, dict[str, Any]]:
         """The exit status and summary.json of a run."""
         command = [sys.executable, REPO / "swap-kunit", "run", "-q", "--ksrc", self.tree, "--out", self.top / "run"]
-        done = subprocess.run([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
         self.assertIn(done.returncode, (0, 1), done.stdout[-4000:])
         return done.returncode, json.loads((self.top / "run/summary.json").read_text())
 
