@@ -58,16 +58,28 @@ def failures(tests: list[TestResult]) -> list[str]:
     for test in sorted(tests, key=lambda test: not test.fate):
         text = [line[:150] for line in interesting(test.text)[:TEXT_LINES]]
         groups.setdefault((test.fate or "failed", test.name.partition("[")[0], *text), []).append(test)
+    order = spread(list(groups))
     lines = []
-    for fate, case, *text in list(groups)[:FAILURES]:
+    for fate, case, *text in order[:FAILURES]:
         parameters = [test.name.partition("[")[2][:-1] for test in groups[fate, case, *text]]
         lines.append(f"{fate:<10} {case}" + (f"[{', '.join(parameters)}]" if any(parameters) else ""))
         lines += [f"             {line}" for line in text]
-    more = Counter(test.suite for key in list(groups)[FAILURES:] for test in groups[key])
+    more = Counter(test.suite for key in order[FAILURES:] for test in groups[key])
     if more:
         lines.append(f"failed     and {sum(more.values())} more; see the log: "
                      + ", ".join(f"{number} in {suite}" for suite, number in more.items()))
     return lines
+
+
+def spread(failed: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Failures with one or two of each suite first, and the fixture's own last: few faults fail in one suite only."""
+    places = Counter[str]()
+    ranked = []
+    for key in failed:
+        suite = key[1].partition(".")[0]
+        places[suite] += 1
+        ranked.append((suite == "swap_fixture", places[suite] > 2, key))
+    return [key for *_, key in sorted(ranked, key=lambda one: one[:2])]
 
 
 def known_bug_lines(report: Report) -> list[str]:
