@@ -22,7 +22,7 @@ def test(args: argparse.Namespace) -> int:
     done = commands.run(command, cwd=REPO, env=commands.kernel_environment())
     print(done.output, end="", flush=True)
     totals, own_status = unittest_counts(done.output), FAILED if done.status else GOOD
-    run_command = [str(REPO / "swap-kunit"), "run", *args.run_args]
+    run_command = [str(REPO / "swap-kunit"), "run", "--complete", *args.run_args]
     commands.show(run_command)
     suites = subprocess.run(run_command, stdout=subprocess.PIPE, text=True, errors="replace", check=False)
     print(suites.stdout, end="", flush=True)
