@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from swapkunit.build.fitting import UNUSED, Complaint, OwnCode, Source, cases_in, complaints
+from swapkunit.build.fitting import Complaint, OwnCode, Source, cases_in, complaints
 from swapkunit.base.layout import REPO
 
 FIXTURE = """#include <linux/swap.h>
@@ -133,6 +133,17 @@ class Leaving(unittest.TestCase):
         own.leave_out([Complaint("a.c", 3, "x")], {}, True)
         self.assertEqual(own.cases()[1], ["swap_x.reads", "swap_x.writes"])
 
+    def test_all_calls_of_a_function_go_at_once(self) -> None:
+        text = "".join(f"void f{number}(void)\n{{\n\tgone();\n}}\n" for number in range(3))
+        own = OwnCode.of({"a.c": text})
+        self.assertTrue(own.leave_out([Complaint("a.c", 3, "implicit declaration of function 'gone'")], {}, True))
+        self.assertEqual(own.changed()["a.c"].split(), [])
+
+    def test_error_of_the_kernel_itself(self) -> None:
+        found = [Complaint("mm/swapfile_real.c", 7, "expected ';'"), Complaint("mm/kunit/s.c", 3, "x")]
+        self.assertFalse(self.own.leave_out(found, {("mm/swapfile_real.c", 7): "int a"}, True))
+        self.assertEqual(self.own.changed(), {})
+
     def test_seam(self) -> None:
         error = Complaint("mm/swapfile_real.c", 7, "too many arguments to function 'charge'")
         self.assertFalse(self.own.leave_out([error], {("mm/swapfile_real.c", 7): "int a = other(b);"}, True))
@@ -144,8 +155,8 @@ class Leaving(unittest.TestCase):
                   "../mm/a.c:3:7: error: 'struct s' has no member named 'count'; did you mean 'counts'?\n"
                   "mm/b.h:9: fatal error: linux/x.h: No such file or directory\n"
                   "mm/b.c:4:1: warning: 'f' defined but not used [-Wunused-function]\n")
+        self.assertEqual(complaints(output)[0].symbol, "count")
         self.assertEqual([(one.file, one.line) for one in complaints(output)], [("../mm/a.c", 3), ("mm/b.h", 9)])
-        self.assertEqual(complaints(output, UNUSED)[0].symbol, "f")
 
 
 if __name__ == "__main__":

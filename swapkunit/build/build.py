@@ -24,7 +24,7 @@ from ..base.text import plural
 from . import fragments
 from .fragments import KunitConfig
 from .kconfig import explain
-from .fit import PROBED, Fitting, wrappers
+from .fit import PROBED, Fitting, left_out, misfit_lines, wrappers
 from .overlay import OWN_DIR, STALE, real_name
 
 ROOM_TO_BUILD = 2 << 30     # bytes that a first build needs
@@ -197,10 +197,11 @@ def make_own(layout: Layout, options: BuildOptions) -> commands.Finished:
     command = ["make", "ARCH=um", f"O={layout.build}", f"--jobs={options.jobs}", "-k", "-s", *options.make_options,
                *objects, f"{OWN_DIR}/"]
     commands.show(command, layout.tree)
+    fitting = Fitting(layout, options.jobs)
     for _ in range(MOST_FITS):
         done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
                             progress=ObjectCount(layout.build))
-        if not done.status or not fit_to(layout, options, done.output):
+        if not done.status or not fit_to(layout, fitting, done.output):
             break
     return done
 
@@ -209,19 +210,26 @@ def make_kernel(layout: Layout, options: BuildOptions, cold: bool) -> commands.F
     """Build vmlinux, without what of this project's code does not fit."""
     command = build_command(layout, options, cold)
     commands.show(command, layout.tree)
+    fitting = Fitting(layout, options.jobs)
     for _ in range(MOST_FITS):
         done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
                             echo=options.verbose, progress=ObjectCount(layout.build))
-        if not done.status or not fit_to(layout, options, done.output):
+        if not done.status or not fit_to(layout, fitting, done.output):
             break
     return done
 
 
-def fit_to(layout: Layout, options: BuildOptions, output: str) -> bool:
-    """Leave out what does not fit, if that is why make failed, which printed output; True to try again."""
-    fitting = Fitting(layout, options.jobs)
-    again = fitting.concerned(output) and (fitting.run() or fitting.unresolved(output))
+def fit_to(layout: Layout, fitting: Fitting, output: str) -> bool:
+    """Leave out what does not fit, if that is why make failed, which printed output; True to try again.
+
+    Raises UntestableKernel if no case is left.
+    """
+    again = fitting.concerned(output) and (fitting.unresolved(output) or fitting.run())
     drop_objects(layout.build, fitting.reverted)
+    found = left_out(layout)
+    if again and found.cases == len(found.lost):
+        print("\n".join(misfit_lines(layout.tree, found)), file=sys.stderr)
+        raise not_ours("it does not fit in the places above, and no case can do without them")
     return again
 
 
@@ -243,7 +251,7 @@ def check_build(layout: Layout, done: commands.Finished, made: Path) -> None:
         if messages:
             print("\n".join(messages))
         return
-    print("\n".join(messages[-60:]) or commands.tail(done.output), file=sys.stderr)
+    print("\n".join(map(named, messages[-60:])) or commands.tail(done.output), file=sys.stderr)
     raise_if_disk_full(layout, done.output)
     if own_fault([named(line) for line in messages]):
         raise not_ours("something that it uses is gone or has another name, as shown above")

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..base import commands, git
 from ..base.errors import SwapKunitError
 from ..base.layout import REPO, WRAPPED, Layout, write_whole
-from .fitting import UNUSED, Complaint, Misfit, OwnCode, Source, complaints
+from .fitting import Complaint, Misfit, OwnCode, Source, complaints
 from .overlay import FITTED, OWN_DIR, own_files, real_name
 
 RECORD = ".fitted.json"
@@ -68,7 +68,7 @@ def key(layout: Layout) -> str:
     for top in ("kunit", "mm"):
         for name in own_files(REPO / top):
             digest.update(f"{name}\0".encode() + (REPO / top / name).read_bytes())
-    for directory in ("mm", "include/linux"):
+    for directory in ("mm", "include/linux", "include/linux/sched", "include/kunit"):
         for entry in sorted(os.scandir(layout.tree / directory), key=lambda one: one.name):
             if entry.name.endswith((".c", ".h")) and entry.is_file():
                 info = entry.stat()
@@ -133,8 +133,6 @@ class Fitting:
         for _ in range(MOST_ROUNDS):
             output = self._compile(todo)
             found = [self._named(one) for one in complaints(output)]
-            if not found and self.own.changed():
-                found = [self._named(one) for one in complaints(output, UNUSED)]
             if not found:
                 if todo == self.units or not self.own.changed():
                     break

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from typing import Iterable, Iterator
 
 ERROR = re.compile(r"^(?P<file>[^:\s]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.M)
-UNUSED = re.compile(r"^(?P<file>[^:\s]+):(?P<line>\d+):(?:\d+:)? warning: "
-                    r"(?P<text>.*\[-Wunused-(?:function|variable)\])$", re.M)
 CASE = re.compile(r"\bKUNIT_CASE(?:_PARAM|_SLOW)?\((\w+)")
 SUITE = re.compile(r"^SWAP_KUNIT_SUITE\((\w+),\s*(\w+)\)", re.M)
 FOR = re.compile(r"/\* for: ([\w*\[\] ]+) \*/")
@@ -34,16 +32,17 @@ class Complaint:
     @property
     def symbol(self) -> str:
         """The name that it is about, or ""."""
-        names: list[str] = re.findall(r"[‘'](?:struct |union |enum )?(\w+)[’']", self.text)
+        text = self.text.partition("; did you mean")[0]
+        names: list[str] = re.findall(r"[‘'](?:struct |union |enum )?(\w+)[’']", text)
         if "has no member named" in self.text:
             return names[-1] if names else ""
         return names[0] if names else ""
 
 
-def complaints(output: str, pattern: re.Pattern[str] = ERROR) -> list[Complaint]:
+def complaints(output: str) -> list[Complaint]:
     """The errors in what a compiler printed, each once."""
     return list(dict.fromkeys(Complaint(match["file"], int(match["line"]), match["text"])
-                              for match in pattern.finditer(output)))
+                              for match in ERROR.finditer(output)))
 
 
 @dataclass(frozen=True)
@@ -99,6 +98,11 @@ class Source:
         if element:
             return needed[1].split() if needed else []
         return [] if item.static or not item.name else [item.name]
+
+    def lines_calling(self, name: str) -> list[int]:
+        """The lines, from 1 on, that call a function."""
+        return [at for at, code in enumerate(self._bare, 1)
+                if self.lines[at - 1] and re.search(rf"\b{name}\s*\(", code)]
 
     def drop_suite(self, pattern: str) -> None:
         """Leave out the suites whose names match pattern."""
@@ -268,21 +272,31 @@ class OwnCode:
         misfits, not what follows from leaving something out.
         """
         done = False
+        found = list(found)
+        kernels = {(one.file, one.line): one for one in found if one.file not in self.files}
+        for place, one in kernels.items():
+            if not [source for source in self.files.values() if source.drop_seam(kernel_line.get(place, ""))]:
+                return False    # the kernel's own
+            done = True
+            self.misfits += [Misfit(one.file, one.line, one.text, one.symbol)] if cause else []
         for one in found:
-            if one.file in self.files:
-                names = self.files[one.file].drop(one.line)
-                gone = names is not None
-                for name in names or ():
-                    for source in self.files.values():
-                        source.drop_name(name)
-                        source.drop_suite(name)
-            else:
-                code = kernel_line.get((one.file, one.line), "")
-                gone = len([source for source in self.files.values() if source.drop_seam(code)]) > 0
-            done |= gone
-            if gone and cause:
-                self.misfits.append(Misfit(one.file, one.line, one.text, one.symbol))
+            if one.file in self.files and self._drop(one):
+                done = True
+                self.misfits += [Misfit(one.file, one.line, one.text, one.symbol)] if cause else []
         return done
+
+    def _drop(self, one: Complaint) -> bool:
+        """Leave out what an error in a file of this project is about."""
+        source = self.files[one.file]
+        lines = [one.line]
+        if "implicit declaration" in one.text:      # a compiler says so of the first call only
+            lines += source.lines_calling(one.symbol)
+        dropped = [source.drop(line) for line in lines]
+        for name in {name for names in dropped for name in names or ()}:
+            for other in self.files.values():
+                other.drop_name(name)
+                other.drop_suite(name)
+        return any(names is not None for names in dropped)
 
     def changed(self) -> dict[str, str]:
         """The files from which something has gone, with what is left."""

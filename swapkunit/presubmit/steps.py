@@ -187,13 +187,15 @@ def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
     details += failures(list(new.values()))
     details += [f"no longer run: {test.name}: {test.reason}" for test in skipped]
     details += [f"gone: {name}" for name in gone]
-    if not_built:
-        details += ["not built with this patch, which changes what they need; swap-kunit needs an update, and the "
-                    f"patch may be fine: {', '.join(not_built)}",
-                    *(f"  {line}" for line in tested.misfits if line not in before.misfits)]
-    details += [f"passes now: {name}" for name in known if status_in(tested, name) == PASSED]
-    details += [f"fixes a known bug: {name}: {test.known}" for name, test in base.results.items()
-                if test.known and status_in(tested, name) == PASSED]
+    misfits = [line for line in tested.misfits if line not in before.misfits]
+    if misfits:
+        details += ["swap-kunit needs an update for this patch, which may be fine; not built with it: "
+                    + (", ".join(not_built) or "no case, but something that cases use"),
+                    *(f"  {line}" for line in misfits)]
+    if not [line for line in tested.misfits if line not in base.misfits]:    # else what failed may not be looked at
+        details += [f"passes now: {name}" for name in known if status_in(tested, name) == PASSED]
+        details += [f"fixes a known bug: {name}: {test.known}" for name, test in base.results.items()
+                    if test.known and status_in(tested, name) == PASSED]
     lost, summary = len(skipped) + len(gone), tested.closing
     summary += f"; {plural(len(new), 'new failure')}" if new else ""
     if len(failed) > len(new):

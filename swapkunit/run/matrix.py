@@ -281,6 +281,9 @@ def details(cells: list[Cell]) -> list[str]:
         if names:
             more = f" and {len(names) - 6} more" if len(names) > 6 else ""
             lines.append(f"{cell.name}: failed {', '.join(names[:6])}{more}")
+        lost = cell.summary.get("not_built", [])
+        if lost:
+            lines.append(f"{cell.name}: {len(lost)} of {cell.summary['cases']} cases are not built on this tree")
         if cell.why:
             lines.append(f"{cell.name}: {cell.why}")
         if (names or cell.why) and cell.out and (cell.out / LOG).exists() and cell.seconds:

@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
         print(verdict(session, results, report), flush=True)
     if results.interrupted:
         return STOPPED
-    incomplete = args.complete and report.left_out.lost
+    incomplete = args.complete and report.left_out.misfits
     return FAILED if report.count("failed") or incomplete else GOOD
 
 
