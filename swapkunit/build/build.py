@@ -194,27 +194,30 @@ def finish(layout: Layout, done: commands.Finished, made: Path) -> None:
 def make_own(layout: Layout, options: BuildOptions) -> commands.Finished:
     """Compile this project's own code first: it is soon said what does not fit."""
     objects = [str(Path(name).with_suffix(".o")) for name in wrappers(layout)]
-    command = ["make", "ARCH=um", f"O={layout.build}", f"--jobs={options.jobs}", "-k", "-s", *options.make_options,
-               *objects, f"{OWN_DIR}/"]
+    command: list[str | Path] = ["make", "ARCH=um", f"O={layout.build}", f"--jobs={options.jobs}", "-k", "-s",
+                                 *options.make_options, *objects, f"{OWN_DIR}/"]
     commands.show(command, layout.tree)
-    fitting = Fitting(layout, options.jobs)
-    for _ in range(MOST_FITS):
-        done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
-                            progress=ObjectCount(layout.build))
-        if not done.status or not fit_to(layout, fitting, done.output):
-            break
-    return done
+    return make_fitting(layout, options, command)
 
 
 def make_kernel(layout: Layout, options: BuildOptions, cold: bool) -> commands.Finished:
     """Build vmlinux, without what of this project's code does not fit."""
     command = build_command(layout, options, cold)
     commands.show(command, layout.tree)
-    fitting = Fitting(layout, options.jobs)
+    return make_fitting(layout, options, command, echo=options.verbose)
+
+
+def make_fitting(layout: Layout, options: BuildOptions, command: list[str | Path],
+                 echo: bool = False) -> commands.Finished:
+    """Run make, and again each time something that does not fit could be left out."""
+    fitting: Fitting | None = None      # it reads all of this project's C code: only after a failure
     for _ in range(MOST_FITS):
-        done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
-                            echo=options.verbose, progress=ObjectCount(layout.build))
-        if not done.status or not fit_to(layout, fitting, done.output):
+        done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(), echo=echo,
+                            progress=ObjectCount(layout.build))
+        if not done.status:
+            break
+        fitting = fitting or Fitting(layout, options.jobs)
+        if not fit_to(layout, fitting, done.output):
             break
     return done
 
