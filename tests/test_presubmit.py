@@ -21,7 +21,7 @@ from swapkunit.build.build import not_ours
 from swapkunit.presubmit import files, page, report as reports, steps
 from swapkunit.presubmit.check import check
 from swapkunit.presubmit.progress import Progress
-from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN, PatchReport, PresubmitReport, Step
+from swapkunit.presubmit.report import FAIL, NOTE, PASS, SKIP, WARN, Finding, PatchReport, PresubmitReport, Step
 from swapkunit.presubmit.request import CheckRequest
 from swapkunit.presubmit.store import Store, identity_of_kernel
 from swapkunit.presubmit.testbed import Testbed, Tested
@@ -109,7 +109,7 @@ class Series(SeriesCase):
         done = self.presubmit("--quick", *self.series())
         self.assertEqual((done.returncode, self.cells()[0]["build"]), (1, WARN), done.stdout)
         step = self.report()["patches"][0]["steps"][2]
-        self.assertIn("it includes mm/swap_state.c, which does not exist", step["details"][0])
+        self.assertIn("it includes mm/swap_state.c, which does not exist", step["findings"][0]["evidence"][0])
 
     def test_patch_that_does_not_apply(self) -> None:
         self.patch("mm: further", mm__swapfile_c="int elsewhere;\n")
@@ -449,7 +449,7 @@ class Report(Scratch):
         detail = "hunk 1 does not apply; " + "word " * 20 + "the tree seems to have this change already: it has 4"
         code = "  mm/swapfile.c:930: " + "x" * 200
         step = Step("applies", FAIL, "no", details=[detail, code, "  indented " + "word " * 30])
-        lines = reports.step_lines(step)[1:]
+        lines = reports.finding_lines(step, step.clean().findings[0])[1:]
         at = next(place for place, line in enumerate(lines) if "mm/swapfile.c" in line)
         self.assertEqual(" ".join(line.strip() for line in lines[:at]), detail)
         self.assertTrue(all(line.startswith("      ") for line in lines[1:at]) and at > 1)
@@ -494,6 +494,22 @@ class Report(Scratch):
     def test_exit_code(self) -> None:
         self.assertEqual(self.made(Step("build", PASS, ""), Step("suites", SKIP, "")).exit_code, 0)
         self.assertEqual(self.made(Step("build", WARN, "")).exit_code, 1)
+        noted = self.made(Step("checkpatch", NOTE, "1 check"))
+        self.assertEqual((noted.exit_code, noted.counts()), (0, (1, 0, 0)))
+        noted.fail_on = NOTE
+        self.assertEqual((noted.exit_code, noted.counts()), (1, (0, 1, 0)))
+        warned = self.made(Step("build", WARN, ""))
+        warned.fail_on = FAIL
+        self.assertEqual(warned.exit_code, 0)
+
+    def test_heaviest_finding_is_the_status(self) -> None:
+        step = reports.found(Step("suites", PASS, "9 passed"), [Finding(NOTE, "odd", ["a"]), Finding(FAIL, "bad")])
+        self.assertEqual((step.status, step.lines()), (FAIL, ["NOTE: odd", "  a", "ERROR: bad"]))
+        text = reports.text(self.made(step))
+        self.assertIn("1 error, 1 note; 1 step, 0 skipped", text)
+        self.assertIn("\n  ERROR suites: bad\n", text)
+        self.assertNotIn("odd", text)
+        self.assertEqual(reports.found(Step("suites", PASS, ""), []).status, PASS)
 
     def test_half_written_value_of_the_store(self) -> None:
         store = Store(self.top / "store")

@@ -32,7 +32,7 @@ from ..run.session import Request
 from ..series import mails
 from ..series.series import NEEDED, Patch, read_mail
 from . import check
-from .report import FAIL, PASS, SKIP, WARN, PresubmitReport, Step
+from .report import FAIL, NOTE, PASS, SKIP, WARN, PresubmitReport, Step
 from .request import QUICK, CheckRequest
 
 TOOL = "swap-kunit"
@@ -180,10 +180,10 @@ def results(report: PresubmitReport, whole: bool) -> list[Result]:
     found = [step for step in steps if step.status in (WARN, FAIL)]
     status = FAIL if any(step.status == FAIL for step in found) else WARN if found else PASS
     shown = "; ".join(dict.fromkeys(f"{step.name}: {step.summary}" for step in found))
-    summary = shown or "passed: " + ", ".join(dict.fromkeys(step.name for step in steps if step.status == PASS))
+    summary = shown or "passed: " + ", ".join(dict.fromkeys(step.name for step in steps if step.status in (PASS, NOTE)))
     details = [f"Linux {report.kernel}, {report.origin}", *report.notes]
     for step in steps:
-        details += [f"{step.name}: {step.status}: {step.summary}", *(f"  {line}" for line in step.details)]
+        details += [f"{step.name}: {step.status}: {step.summary}", *(f"  {line}" for line in step.lines())]
     page = report.out / "report.html"
     return [Result(status, summary, "\n".join(details), page.as_uri() if page.exists() else "")]
 

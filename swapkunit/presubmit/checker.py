@@ -49,7 +49,7 @@ class Checker:
         self.report = PresubmitReport(series.title, series.version, base.kernel.version, base.kernel.origin,
                                       sandbox.describe(self.box), columns,
                                       top / "report" / self.testbeds.series_key[:8], [*series.notes],
-                                      depth=request.depth, configs=configs,
+                                      depth=request.depth, configs=configs, fail_on=request.fail_on,
                                       config=[*request.run.config, *(f"@{name}" for name in request.run.policies)])
 
     # -- the series ---------------------------------------------------------

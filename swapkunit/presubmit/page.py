@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .report import FINDINGS, PresubmitReport, asked, closing
+from .report import WEIGHTS, PresubmitReport, asked, closing
 from ..base import pages
 from ..coverage import lcov
 
@@ -14,5 +14,5 @@ def render(report: PresubmitReport) -> str:
     covered = bool(report.pages) and (report.out / report.pages / "index.html").exists()
     return pages.render(
         Path(__file__).with_suffix(".html"), report=report, asked=asked(report), closing=closing(report),
-        findings=FINDINGS, address=f"{report.pages}/{{}}.gcov.html" if covered else "",
+        weights=WEIGHTS, address=f"{report.pages}/{{}}.gcov.html" if covered else "",
         anchor="L" if covered and lcov.major_version() >= 2 else "")

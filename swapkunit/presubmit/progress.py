@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from .report import FINDINGS, Step, shortened
+from .report import WEIGHTS, Step, shortened
 
 TICK = 0.5      # seconds between updates of the status line
 
@@ -65,7 +65,7 @@ class Progress:
 
     def done(self, where: str, step: Step) -> None:
         """Print a finished step."""
-        mark = "!" if step.status in FINDINGS else " "
+        mark = WEIGHTS.get(step.status, " ")[0]
         line = f"{mark} {where:<14} {step.name:<12} {step.seconds:6.1f} s  {step.summary}"
         self.say(shortened(line, shutil.get_terminal_size().columns) if self._ticker else line)
 

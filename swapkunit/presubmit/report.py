@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..base.errors import FAILED, GOOD
 from ..base.text import plural, without_controls
 
-PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
-FINDINGS = (WARN, FAIL)
+PASS, SKIP, NOTE, WARN, FAIL = "pass", "skip", "note", "warn", "fail"
+WEIGHTS = {NOTE: "NOTE", WARN: "WARNING", FAIL: "ERROR"}    # of findings
 WIDTH = 74              # columns of report.txt: it goes into a mail
 WIDEST = 120            # columns of lines that cannot be wrapped
 SHOWN = 8               # details of a step in report.txt; report.json and report.html have all
 SHOWN_DECISIONS = 20    # the same for decisions
 SHORT = {"applies": "apply", "checkpatch": "style", "decisions": "decide"}      # headings of the table
-ORDER = (PASS, SKIP, WARN, FAIL)
+ORDER = (PASS, SKIP, *WEIGHTS)
 # Code, a diff, a decision: text whose columns matter.
 EXCERPT = re.compile(r"\s+[^\s:]+:\d+: (?!(?:warning|error|note|fatal error): )|\s*\d* \||\s+[AB]  |\s+\^|[-+@]")
 
@@ -29,8 +30,24 @@ def plain(text: str) -> str:
 
 
 @dataclass
+class Finding:
+    """One fault. weight: one of WEIGHTS; text: what it is, in one line; evidence: lines that show it.
+
+    FAIL: it does not build, a rule is broken, data is lost, it crashes. WARN: a new report, a decision that differs,
+    code that is not reached or not compiled. NOTE: style, and what swap-kunit itself lacks.
+    """
+
+    weight: str
+    text: str
+    evidence: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Step:
-    """One step. cell: its text in the table; details: lines for the reader; data: for programs."""
+    """One step. cell: its text in the table; details: lines for the reader; data: for programs.
+
+    The status of a step with findings is their greatest weight; see found().
+    """
 
     name: str
     status: str
@@ -39,12 +56,29 @@ class Step:
     details: list[str] = field(default_factory=list)
     seconds: float = -1.0       # not measured yet
     data: dict[str, Any] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
 
     def clean(self) -> Step:
-        """The same, safe to print."""
+        """The same, safe to print; without findings, its summary and details are the finding of its status."""
+        if self.status in WEIGHTS and not self.findings:
+            self.findings, self.details = [Finding(self.status, self.summary, self.details)], []
+        self.findings = [Finding(one.weight, plain(one.text), [plain(line) for line in one.evidence])
+                         for one in self.findings]
         self.summary, self.details = plain(self.summary), [plain(line) for line in self.details]
         self.cell = plain(self.cell) or {PASS: "ok", SKIP: "-"}.get(self.status, self.status)
         return self
+
+    def lines(self) -> list[str]:
+        """Its findings with their evidence, then its details."""
+        found = [line for one in self.findings
+                 for line in (f"{WEIGHTS[one.weight]}: {one.text}", *(f"  {line}" for line in one.evidence))]
+        return found + self.details
+
+
+def found(step: Step, findings: list[Finding]) -> Step:
+    """A step that passes, with these findings added."""
+    heaviest = max((one.weight for one in findings), key=ORDER.index, default=step.status)
+    return replace(step, status=heaviest, findings=[*step.findings, *findings])
 
 
 @dataclass
@@ -77,7 +111,7 @@ class PatchReport:
 @dataclass
 class PresubmitReport:
     """The whole report. config: fragments and @policies of every build; configs: other configurations tested
-    as well; stopped: interrupted by ^C.
+    as well; stopped: interrupted by ^C; fail_on: the least weight that makes the check fail.
     """
 
     title: str
@@ -95,6 +129,7 @@ class PresubmitReport:
     depth: str = "default"
     config: list[str] = field(default_factory=list)
     configs: list[str] = field(default_factory=list)
+    fail_on: str = WARN
 
     @property
     def status(self) -> str:
@@ -103,13 +138,22 @@ class PresubmitReport:
 
     @property
     def exit_code(self) -> int:
-        """GOOD, or FAILED if there are findings or the check was interrupted."""
-        return FAILED if self.stopped or self.status in FINDINGS else GOOD
+        """GOOD, or FAILED if there are findings that weigh enough or the check was interrupted."""
+        return FAILED if self.stopped or self.fails(self.status) else GOOD
+
+    def fails(self, status: str) -> bool:
+        """Whether a status makes the check fail."""
+        return ORDER.index(status) >= ORDER.index(self.fail_on)
 
     def counts(self) -> tuple[int, int, int]:
-        """Steps that passed, that found something, that were skipped."""
-        found = [step.status for patch in self.patches for step in patch.steps]
-        return found.count(PASS), sum(status in FINDINGS for status in found), found.count(SKIP)
+        """Steps that passed, that failed, that were skipped."""
+        steps = [step.status for patch in self.patches for step in patch.steps]
+        bad, skipped = sum(map(self.fails, steps)), steps.count(SKIP)
+        return len(steps) - bad - skipped, bad, skipped
+
+    def weights(self) -> Counter[str]:
+        """How many findings there are of each weight."""
+        return Counter(one.weight for patch in self.patches for step in patch.steps for one in step.findings)
 
     def to_json(self) -> dict[str, Any]:
         """report.json."""
@@ -140,10 +184,10 @@ def text(report: PresubmitReport) -> str:
     for note in report.notes:
         lines += wrap(f"note: {note}")
     for patch in report.patches:
-        found = [step for step in patch.steps if step.status in FINDINGS]
-        lines += ["", *wrap(f"{patch.name} {patch.subject}")] if found else []
-        for step in found:
-            lines += step_lines(step)
+        heavy = [(step, one) for step in patch.steps for one in step.findings if one.weight != NOTE]
+        lines += ["", *wrap(f"{patch.name} {patch.subject}")] if heavy else []
+        for step, one in heavy:
+            lines += finding_lines(step, one)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -166,14 +210,14 @@ def table(report: PresubmitReport) -> list[str]:
     return [between.join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
 
 
-def step_lines(step: Step) -> list[str]:
-    """A step's summary and its first details."""
-    lines = wrap(f"{step.name}: {step.summary}", "  ")
+def finding_lines(step: Step, finding: Finding) -> list[str]:
+    """A finding and the first lines of its evidence."""
+    lines = wrap(f"{WEIGHTS[finding.weight]} {step.name}: {finding.text}", "  ")
     number = SHOWN_DECISIONS if step.name == "decisions" else SHOWN
-    for detail in step.details[:number]:
-        lines += wrap_detail(detail)
-    if len(step.details) > number:
-        lines.append(f"    {plural(len(step.details) - number, 'more line')} in report.html")
+    for line in finding.evidence[:number]:
+        lines += wrap_detail(line)
+    if len(finding.evidence) > number:
+        lines.append(f"    {plural(len(finding.evidence) - number, 'more line')} in report.html")
     return lines
 
 
@@ -199,6 +243,8 @@ def wrap(line: str, indent: str = "") -> list[str]:
 
 def closing(report: PresubmitReport) -> str:
     """The line that sums up the check."""
-    good, found, skipped = report.counts()
-    state = "interrupted: " if report.stopped else ""
-    return f"{state}{plural(good, 'step')} clean, {found} with findings, {skipped} skipped ({report.seconds:.0f} s)"
+    good, bad, skipped = report.counts()
+    weights = report.weights()
+    parts = [plural(weights[weight], name.lower()) for weight, name in reversed(WEIGHTS.items()) if weights[weight]]
+    return ("interrupted: " * report.stopped + f"{', '.join(parts) or 'no findings'}; {plural(good + bad, 'step')}, "
+            f"{skipped} skipped ({report.seconds:.0f} s)")

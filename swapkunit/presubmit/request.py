@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..run.session import Request
 from ..series.series import Series
+from .report import WARN
 
 QUICK, FULL = "quick", "full"
 
@@ -16,7 +17,7 @@ class CheckRequest:
     """What to check, and how.
 
     run: kernel, jobs and so on, as for the verb `run`. files or spec (base..tip) or series: the
-    patches. last_only: apply all of them, but check only the last.
+    patches. last_only: apply all of them, but check only the last. fail_on: the least weight that fails.
     """
 
     run: Request
@@ -29,3 +30,4 @@ class CheckRequest:
     sandbox: bool = True
     last_only: bool = False
     quiet: bool = False
+    fail_on: str = WARN

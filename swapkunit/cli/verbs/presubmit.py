@@ -18,6 +18,7 @@ from ..options import comma_list, option, request_of
 from ..verb import Verb, statuses
 
 OUT = "out/KERNEL/presubmit"
+FAIL_ON = {name.lower(): weight for weight, name in reports.WEIGHTS.items()}
 
 
 def presubmit(args: argparse.Namespace) -> int:
@@ -49,7 +50,7 @@ def check_request_of(args: argparse.Namespace) -> CheckRequest:
                              "with --ksrc (make: KSRC=)")
     depth = QUICK if args.quick else FULL if args.full else "default"
     return CheckRequest(request_of(args), files, ranges[0] if ranges else "", None, args.configs, depth,
-                        args.partial, not args.no_sandbox)
+                        args.partial, not args.no_sandbox, fail_on=FAIL_ON[args.fail_on])
 
 
 def patch_words(_name: str, value: str) -> list[str]:
@@ -78,8 +79,10 @@ VERB = Verb("presubmit", presubmit, "check a patch series before it is posted, p
              option("--configs", make="CONFIGS", metavar="A,B", default=[], type=comma_list,
                     help="also run the suites with these fragments, such as kasan,lockdep"),
              option("--partial", action="store_true", help="check the series even if some of its patches are missing"),
+             option("--fail-on", make="FAIL_ON", choices=list(FAIL_ON), default="warning",
+                    help="the least weight of a finding with which the status is 1 (default: warning)"),
              NO_SANDBOX),
-            statuses("there are no findings", "there are findings",
+            statuses("no finding weighs as much as --fail-on", "one does",
                      "the base does not build, or does not reach the first case"),
             exclusive=(QUICKLY,
                        option("--full", make="FULL", action="store_true",
