@@ -33,6 +33,23 @@ from swapkunit.series.series import Patch
 from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with, write
 
 PLAIN = "int swapfile;\n"
+WARNED = """\
+------------[ cut here ]------------
+WARNING: mm/swapfile.c:514 at swap_cluster_assert_empty+0x15b/0x1a0, CPU#0: kunit_try_catch/{}
+Call Trace:
+[<60052d60>] ? um_set_signals+0x0/0x60
+[<600441f4>] ? dump_stack_lvl+0x76/0x85
+[<6017f87b>] ? swap_cluster_assert_empty+0x15b/0x1a0
+[<6001fe7f>] ? warn_slowpath_fmt.cold+0x52/0x9b
+[<6017f87b>] ? swap_cluster_assert_empty+0x15b/0x1a0
+[<6016df60>] ? kfree+0x0/0x310
+[<601802da>] ? free_swap_cluster_info+0x9a/0x140
+[<6018452e>] ? sys_swapoff+0xede/0x10c0
+[<601a1fb1>] ? swap_area_undo+0x171/0x210
+[<60302b7a>] ? kunit_try_run_case_cleanup+0x2a/0x40
+---[ end trace 0000000000000000 ]---
+x: EXPECTATION FAILED at mm/kunit/fixture/kernel_reports.c:81
+kernel report: WARNING: mm/swapfile.c:514 at swap_cluster_assert_empty+0x15b/0x1a0, CPU#0: kunit_try_catch/{}"""
 USED_MEMORY = "it used 9.0 GB of memory; its sandbox allows 5.0"
 
 
@@ -299,20 +316,22 @@ class Steps(Scratch):
         passed = TestResult("s.new", "passed")
         step = steps.suites(self.state(old, new), self.state(old, passed), None)
         self.assertEqual((step.status, step.data["failed"]), (FAIL, ["s.new"]))
-        self.assertEqual(step.details, ["failed     s.new", "             rule: broken"])
+        self.assertEqual(step.findings, [Finding(FAIL, "1 new failure", ["failed     s.new",
+                                                                         "             rule: broken"])])
         step = steps.suites(self.state(old, passed), self.state(old, passed), None)
         self.assertEqual(step.status, PASS)
 
     def test_failure_of_an_earlier_patch(self) -> None:
         new = self.state(TestResult("s.new", "failed", ["x"]))
         step = steps.suites(new, self.state(TestResult("s.new", "passed")), new)
-        self.assertEqual((step.status, step.summary), (PASS, "1 passed; 1 failure since an earlier patch"))
+        self.assertEqual((step.status, step.summary), (NOTE, "1 passed; 1 failure since an earlier patch"))
+        self.assertEqual(step.cell, "1 still", "the total of those that pass is not all there is")
 
     def test_cases_that_no_longer_run(self) -> None:
         base = self.state(TestResult("s.a", "passed"), TestResult("s.b", "passed"))
         step = steps.suites(self.state(TestResult("s.a", "skipped", reason="this kernel lacks it")), base, None)
         self.assertEqual(step.status, WARN)
-        self.assertEqual(step.details, ["no longer run: s.a: this kernel lacks it", "gone: s.b"])
+        self.assertEqual(step.findings[0].evidence, ["s.a: this kernel lacks it", "gone: s.b"])
 
     def test_cases_that_a_patch_makes_impossible(self) -> None:
         base = self.state(TestResult("s.a[x]", "passed"), TestResult("s.b", "passed"),
@@ -320,17 +339,29 @@ class Steps(Scratch):
         tested = self.state(TestResult("s.b", "passed"), decisions=("s.b A0:0",), not_built=["s.a"],
                             misfits=["mm/swapfile.c:9: no member"])
         step = steps.suites(tested, base, None)
-        self.assertEqual((step.status, step.summary), (PASS, "1 passed; 1 case not built"))
-        self.assertIn("s.a", step.details[0])
-        self.assertEqual(step.details[1], "  mm/swapfile.c:9: no member")
+        self.assertEqual(step.status, NOTE)
+        self.assertIn("1 passed; 1 case not built: swap-kunit needs an update", step.summary)
+        self.assertEqual(step.findings[0].evidence, ["s.a", "mm/swapfile.c:9: no member"])
         self.assertEqual(steps.decisions(tested, base).status, PASS)
         self.assertEqual(steps.suites(tested, tested, None).summary, "1 passed")
 
     def test_known_bug_is_not_a_failure(self) -> None:
         bug = self.state(TestResult("s.a", "failed", ["x"], known="old bug"))
         self.assertEqual(steps.suites(bug, bug, None).status, PASS)
-        step = steps.suites(self.state(TestResult("s.a", "passed")), bug, None)
-        self.assertEqual(step.details, ["fixes a known bug: s.a: old bug"])
+
+    def test_what_a_patch_changes_for_the_better(self) -> None:
+        cases = [TestResult(f"s.{name}", "failed", ["x"]) for name in "abcd"]
+        cases[0].known = "old bug"
+        before, after = self.state(*cases), self.state(*(TestResult(case.name, "passed") for case in cases))
+        self.assertEqual(steps.better(after, before, True, ["s.b", "s.z"]),
+                         ["known bug gone: old bug: s.a", "passes now: s.b, s.c, s.d",
+                          "decisions differ in s.b, as shown below"])
+        self.assertEqual(steps.better(after, after, True, []), ["no case sees this fix"])
+        self.assertEqual(steps.better(after, after, False, []), [])
+        after.misfits = ["mm/swapfile.c:9: no member"]
+        self.assertEqual(steps.better(after, before, False, []), [], "what failed may not be looked at")
+        self.assertTrue(steps.FIXES.search("Why.\n\nFixes: 123456789abc (\"mm: x\")\n"))
+        self.assertFalse(steps.FIXES.search("Fixes: the bug\n"))
 
     def test_no_kernel_to_test(self) -> None:
         error = "mm/swapfile.c:7:3: error: no ';'"
@@ -347,9 +378,18 @@ class Steps(Scratch):
         passed, crashed = TestResult("s.a", "passed"), TestResult("s.a", "failed", ["crashed: panic"], fate="crashed")
         before, after = self.state(passed, decisions=("s.a A0:0",)), self.state(crashed, decisions=("s.a A0:0",))
         step = steps.decisions(after, before)
-        self.assertEqual((step.status, step.cell, step.details), (WARN, "-1", []))
-        self.assertIn("1 crashed or hung and cannot be compared", step.summary)
-        self.assertEqual(steps.decisions(after, after).status, PASS)
+        self.assertEqual((step.status, step.cell), (NOTE, "-1"))
+        self.assertIn("1 case crashed or hung and cannot be compared", step.summary)
+
+    def test_crash_of_the_base_is_said_once(self) -> None:
+        crashed = TestResult("s.a", "failed", ["crashed: Kernel panic - not syncing: BUG!"], fate="crashed")
+        base = self.state(crashed, decisions=("s.a A0:0",))
+        for step in (steps.suites(base, base, None), steps.reports(base, base, None), steps.decisions(base, base)):
+            self.assertEqual((step.status, step.findings), (PASS, []))
+            self.assertNotIn("crash", step.summary)
+        self.assertEqual(steps.crashes(base), ["the base itself crashes or hangs in 1 case, which no patch is blamed "
+                                               "for: s.a"])
+        self.assertEqual(steps.crashes(self.state()), [])
 
     def test_decisions(self) -> None:
         cases = TestResult("s.a[zram]", "passed"), TestResult("s.b", "passed")
@@ -357,11 +397,11 @@ class Steps(Scratch):
         self.assertEqual(steps.decisions(base, base).status, PASS)
         step = steps.decisions(self.state(*cases, decisions=("s.a[zram] A0:0", "s.b A0:1 A1:2")), base)
         self.assertEqual((step.status, step.data["changed"]), (WARN, ["s.b"]))
-        self.assertIn("A1:2", "\n".join(step.details))
+        self.assertIn("A1:2", "\n".join(step.findings[0].evidence))
 
     def test_mechanism_that_is_added_or_removed(self) -> None:
         step = steps.decisions(self.state(mechanisms=["NEW"]), self.state(mechanisms=["OLD"]))
-        self.assertEqual((step.status, step.details), (WARN, ["mechanism added: NEW", "mechanism removed: OLD"]))
+        self.assertEqual(step.findings, [Finding(WARN, "mechanism added: NEW"), Finding(WARN, "mechanism removed: OLD")])
 
     def test_reports_of_the_kernel(self) -> None:
         def warned(address: str) -> TestResult:
@@ -369,7 +409,7 @@ class Steps(Scratch):
         none = self.state()
         self.assertEqual(steps.reports(self.state(warned("12")), self.state(warned("34")), None).status, PASS)
         self.assertEqual(steps.reports(self.state(warned("12")), none, self.state(warned("34"))).status, PASS)
-        self.assertEqual(steps.reports(self.state(warned("12")), none, none).status, FAIL)
+        self.assertEqual(steps.reports(self.state(warned("12")), none, none).status, WARN)
 
     def test_reports_outside_of_all_cases(self) -> None:
         base = self.state(reports=["WARNING: CPU: 0 PID: 1 at mm/swap_state.c:7 swap_init+0x1/0x2"])
@@ -377,7 +417,32 @@ class Steps(Scratch):
         self.assertEqual(steps.reports(self.state(reports=[moved]), base, None).status, PASS)
         step = steps.reports(self.state(reports=[moved, "BUG: KASAN: use-after-free in swap_init"]), base, None)
         self.assertEqual((step.status, step.summary), (FAIL, "1 new kernel report"))
-        self.assertEqual(step.details, ["outside of all cases: BUG: KASAN: use-after-free in swap_init"])
+        self.assertEqual(step.findings[0].text, "BUG: KASAN: use-after-free in swap_init: outside of all cases")
+
+    def test_report_of_many_cases_is_one_finding(self) -> None:
+        warned = self.state(*(TestResult(f"s.{number}", "failed", WARNED.replace("{}", str(number)).split("\n"))
+                              for number in range(850)))
+        step = steps.reports(warned, self.state(), None)
+        self.assertEqual(step.findings, [Finding(
+            WARN, "WARNING: mm/swapfile.c:514 at swap_cluster_assert_empty: in 850 cases",
+            ["stack: swap_cluster_assert_empty < free_swap_cluster_info < sys_swapoff",
+             "cases: s.0, s.1, s.2 and 847 more"])])
+        suites = steps.suites(warned, self.state(), None)
+        self.assertEqual((suites.status, suites.cell), (NOTE, "850 new"), "its cause is one finding, and not of suites")
+        fewer = self.state(*list(warned.results.values())[:848])
+        self.assertIn("in 2 more cases", steps.reports(warned, fewer, None).summary
+                      + steps.reports(warned, fewer, None).findings[0].text)
+        worse = TestResult("s.0", "failed", ["# 0: EXPECTATION FAILED at mm/kunit/suites/s_kunit.c:7", "rule: x",
+                                             *WARNED.split("\n")])
+        self.assertEqual(steps.suites(self.state(worse), self.state(), None).findings[0].text, "1 new failure")
+
+    def test_panic_is_named_by_what_led_to_it(self) -> None:
+        text = ["crashed: Kernel panic - not syncing: BUG!", "BUG: failure at mm/swapfile.c:7/swapoff()!",
+                "Kernel panic - not syncing: BUG!"]
+        states = self.state(TestResult("s.a", "failed", text, fate="crashed")), self.state(TestResult("s.a", "passed"))
+        self.assertEqual(steps.reports(*states, None).findings,
+                         [Finding(FAIL, "BUG: failure at mm/swapfile.c:7/swapoff()!: in 1 case", ["cases: s.a"])])
+        self.assertEqual([one.weight for one in steps.suites(*states, None).findings], [NOTE])
 
     def test_old_compiler_warnings(self) -> None:
         old = "mm/swapfile.c:10:2: warning: unused variable 'a' [-Wunused-variable]"
@@ -503,13 +568,13 @@ class Report(Scratch):
         self.assertEqual(warned.exit_code, 0)
 
     def test_heaviest_finding_is_the_status(self) -> None:
-        step = reports.found(Step("suites", PASS, "9 passed"), [Finding(NOTE, "odd", ["a"]), Finding(FAIL, "bad")])
+        step = Step("suites", PASS, "9 passed").having([Finding(NOTE, "odd", ["a"]), Finding(FAIL, "bad")])
         self.assertEqual((step.status, step.lines()), (FAIL, ["NOTE: odd", "  a", "ERROR: bad"]))
         text = reports.text(self.made(step))
         self.assertIn("1 error, 1 note; 1 step, 0 skipped", text)
         self.assertIn("\n  ERROR suites: bad\n", text)
         self.assertNotIn("odd", text)
-        self.assertEqual(reports.found(Step("suites", PASS, ""), []).status, PASS)
+        self.assertEqual(Step("suites", PASS, "").having([]).status, PASS)
 
     def test_half_written_value_of_the_store(self) -> None:
         store = Store(self.top / "store")

@@ -18,6 +18,7 @@ from swapkunit.run.console import Case, Suite
 from swapkunit.base.layout import Layout
 from swapkunit.run.results import FAIL, PASS, SKIPPED, TestResult
 from swapkunit.run.runner import Results
+from swapkunit.run.verdict import failures
 
 from .support import Scratch, make_kernel, write
 
@@ -60,6 +61,16 @@ class Leaves(unittest.TestCase):
                                               "x: EXPECTATION FAILED at mm/kunit/fixture/invariants.c:6",
                                               "every cluster is on the list its flag names: it is not"]),
                          ["every cluster is on the list its flag names: it is not"])
+
+    def test_same_text_is_listed_once_whatever_the_kernel_says_between(self) -> None:
+        def failed(number: int) -> TestResult:
+            return TestResult(f"s.c[{number}]", "failed", [
+                "c: EXPECTATION FAILED at mm/kunit/suites/s_kunit.c:7", f"Adding 32k swap on /swapkunit{number}.  Prio",
+                f"CPU: 0 UID: 0 PID: {number} Comm: kunit_try_catch", f"[<6017f87{number}>] ? swapoff+0x1/0x2",
+                "rule: x", f"kernel report: WARNING: mm/swapfile.c:5 at f+0x{number}/0x9, CPU#0: kunit_try_catch/{number}"])
+        self.assertEqual(failures([failed(1), failed(2)]), [
+            "failed     s.c[1, 2]", "             c: EXPECTATION FAILED at mm/kunit/suites/s_kunit.c:7",
+            "             rule: x", "             kernel report: WARNING: mm/swapfile.c:5 at f"])
 
     def test_case_the_parser_does_not_know_is_a_failure(self) -> None:
         tree = json_group("", {}, json_group("swap_a", {}))

@@ -22,7 +22,7 @@ from .background import BackgroundChecks, Task
 from .file_checks import FileChecks, users_of
 from .file_steps import STEPS
 from .progress import Progress
-from .report import PASS, SKIP, PatchReport, PresubmitReport, Step, worst
+from .report import PASS, SKIP, PatchReport, PresubmitReport, Step
 from .request import QUICK, CheckRequest
 from .testbed import Testbed, Tested, quiet
 from .testbeds import Testbeds, changes_the_build
@@ -122,6 +122,7 @@ class Checker:
             raise UntestableKernel(f"cannot check the series: {base} does not build or boot even without the "
                                    "series, as shown above; fix the base, or give another one")
         self.remember(tested)
+        self.report.notes += steps.crashes(tested)
         self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", from an earlier check" * known,
                                             seconds=self.progress.since()))
 
@@ -147,7 +148,10 @@ class Checker:
         if tested.built:
             self.add(report, steps.suites(tested, base, before))
             self.add(report, steps.reports(tested, base, before))
-            self.add(report, steps.decisions(tested, before or base))
+            decided = steps.decisions(tested, before or base)
+            self.add(report, decided)
+            report.better = steps.better(tested, before or base, bool(steps.FIXES.search(patch.message)),
+                                         decided.data["changed"])
         for step in self.file_steps(where):
             self.add(report, step)
         if not tested.built:
@@ -175,8 +179,9 @@ class Checker:
             return replace(steps.builds(tested, set(), []), name=name)
         before, self.before[name] = self.before.get(name), tested
         found, reported = steps.suites(tested, base, before), steps.reports(tested, base, before)
-        return Step(name, worst([found, reported]), f"{found.summary}; {reported.summary}", found.cell,
-                    found.details + reported.details, self.progress.since(), found.data)
+        return Step(name, PASS, f"{found.summary}; {reported.summary}", found.cell,
+                    found.details + reported.details, self.progress.since(),
+                    found.data).having(found.findings + reported.findings)
 
     def checkpatch(self, patch: Patch) -> Step:
         """checkpatch.pl, in the sandbox."""

@@ -46,7 +46,7 @@ class Finding:
 class Step:
     """One step. cell: its text in the table; details: lines for the reader; data: for programs.
 
-    The status of a step with findings is their greatest weight; see found().
+    The status of a step with findings is their greatest weight; see having().
     """
 
     name: str
@@ -74,16 +74,15 @@ class Step:
                  for line in (f"{WEIGHTS[one.weight]}: {one.text}", *(f"  {line}" for line in one.evidence))]
         return found + self.details
 
-
-def found(step: Step, findings: list[Finding]) -> Step:
-    """A step that passes, with these findings added."""
-    heaviest = max((one.weight for one in findings), key=ORDER.index, default=step.status)
-    return replace(step, status=heaviest, findings=[*step.findings, *findings])
+    def having(self, findings: list[Finding]) -> Step:
+        """A step that passes, with these findings added."""
+        heaviest = max((one.weight for one in findings), key=ORDER.index, default=self.status)
+        return replace(self, status=heaviest, findings=[*self.findings, *findings])
 
 
 @dataclass
 class PatchReport:
-    """One patch and its steps, in order."""
+    """One patch and its steps, in order. better: what it changes for the better."""
 
     number: int
     total: int
@@ -92,6 +91,7 @@ class PatchReport:
     message_id: str = ""
     touched: list[str] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    better: list[str] = field(default_factory=list)
 
     @property
     def status(self) -> str:
@@ -185,7 +185,8 @@ def text(report: PresubmitReport) -> str:
         lines += wrap(f"note: {note}")
     for patch in report.patches:
         heavy = [(step, one) for step in patch.steps for one in step.findings if one.weight != NOTE]
-        lines += ["", *wrap(f"{patch.name} {patch.subject}")] if heavy else []
+        lines += ["", *wrap(f"{patch.name} {patch.subject}")] if heavy or patch.better else []
+        lines += [line for text in patch.better for line in wrap(f"better: {text}", "  ")]
         for step, one in heavy:
             lines += finding_lines(step, one)
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -10,19 +10,23 @@ from ..base import commands
 from ..base.kernel import Kernel
 from ..base.text import plural
 from ..build.build import OWN_FAULT
-from ..decisions.diff import Recorded, compare
+from ..decisions.diff import BROKEN, Recorded, compare
 from ..decisions.notation import parse_log
 from ..decisions.text import lists_lines, moved_lines, summary as summary_of
-from ..run.console import alike
-from ..run.results import PASS as PASSED, SKIPPED
+from ..run.kernel_reports import MARK, Cause, causes, lines_of
+from ..run.known_bugs import split_faults
+from ..run.results import FAIL as FAILED, PASS as PASSED, SKIPPED, TestResult
 from ..run.verdict import failures
 from ..series.applying import Applied, Failed, Outcome, which_kernels_take
 from ..series.series import Patch
-from .report import FAIL, PASS, SKIP, WARN, Step, shortened
+from .report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Step, shortened
 from .testbed import BOOT, Tested
 
 FILE_OF = re.compile(r"(?:diff --git .* |\+\+\+ )b/(?P<file>.*)")
 HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+(?P<line>\d+)(?:,(?P<new>\d+))? @@")
+SOME = 3        # names in a list
+OUTSIDE = "outside of all cases"
+FIXES = re.compile(r"^Fixes: *[0-9a-f]{7,}", re.M | re.I)
 QUOTED = 40     # characters of a line of the mail, enough to find it
 CHECKPATCH = re.compile(r"^(?P<where>.*?:\d+|.*?): (?P<kind>ERROR|WARNING|CHECK): ?(?P<text>.*)$")
 LEGEND = "A: before this patch, B: with it; A1:5+3 allocates slots 5 to 7 of cluster 1, F frees, R reads, W writes; " \
@@ -172,39 +176,40 @@ def without_numbers(line: str) -> str:
 
 
 def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
-    """New failures, and cases that no longer run, compared with the base and with the state before this patch."""
+    """New failures, and cases that no longer run, compared with the base and with the state before this patch.
+
+    Cases that fail by nothing but a kernel report or a panic are left to reports().
+    """
     seconds = sum(tested.seconds.get(name, 0.0) for name in ("list", "run", "results"))
     known = base.failed()
     before = before or base
     failed = {name: test for name, test in tested.failed().items() if name not in known}
     new = {name: test for name, test in failed.items() if name not in before.failed()}
+    wrong = [test for test in new.values() if not only_reports(test)]
     skipped = [test for name, test in tested.results.items() if test.status == SKIPPED
                and status_in(before, name) not in ("", SKIPPED)]
     gone = [name for name in before.results
             if name not in tested.results and "mechanism." not in name and not tested.left_out(name)]
     not_built = [name for name in tested.not_built if name not in before.not_built]
-    details = [f"killed by the sandbox: {tested.limit}"] if tested.limit else []
-    details += failures(list(new.values()))
-    details += [f"no longer run: {test.name}: {test.reason}" for test in skipped]
-    details += [f"gone: {name}" for name in gone]
     misfits = [line for line in tested.misfits if line not in before.misfits]
-    if misfits:
-        details += ["swap-kunit needs an update for this patch, which may be fine; not built with it: "
-                    + (", ".join(not_built) or "no case, but something that cases use"),
-                    *(f"  {line}" for line in misfits)]
-    if not [line for line in tested.misfits if line not in base.misfits]:    # else what failed may not be looked at
-        details += [f"passes now: {name}" for name in known if status_in(tested, name) == PASSED]
-        details += [f"fixes a known bug: {name}: {test.known}" for name, test in base.results.items()
-                    if test.known and status_in(tested, name) == PASSED]
-    lost, summary = len(skipped) + len(gone), tested.closing
-    summary += f"; {plural(len(new), 'new failure')}" if new else ""
+    findings = [Finding(FAIL, f"killed by the sandbox: {tested.limit}")] if tested.limit else []
+    if wrong:
+        findings.append(Finding(FAIL, plural(len(wrong), "new failure"), failures(wrong)))
+    lost = len(skipped) + len(gone)
+    if lost:
+        findings.append(Finding(WARN, f"{plural(lost, 'case')} no longer run", [
+            *(f"{test.name}: {test.reason}" for test in skipped), *(f"gone: {name}" for name in gone)]))
+    if len(new) > len(wrong):
+        findings.append(Finding(NOTE, f"{plural(len(new) - len(wrong), 'case')} with nothing but new kernel reports"))
     if len(failed) > len(new):
-        summary += f"; {plural(len(failed) - len(new), 'failure')} since an earlier patch"
-    summary += f"; {plural(lost, 'case')} no longer run" if lost else ""
-    summary += f"; {plural(len(not_built), 'case')} not built" if not_built else ""
-    cell = f"{len(new)} new" if new else f"-{lost}" if lost else tested.closing.split(" ")[0]
-    status = FAIL if new else WARN if lost else PASS
-    return Step("suites", status, summary, cell, details, seconds, {"failed": list(new)})
+        findings.append(Finding(NOTE, f"{plural(len(failed) - len(new), 'failure')} since an earlier patch"))
+    if misfits:
+        findings.append(Finding(NOTE, f"{plural(len(not_built), 'case')} not built: swap-kunit needs an update for "
+                                      "this patch, which may be fine", [*not_built, *misfits]))
+    cell = f"{len(new)} new" if new else f"-{lost}" if lost else f"{len(failed)} still" if failed else \
+        tested.closing.split(" ")[0]
+    summary = "; ".join([tested.closing, *(one.text for one in findings)])
+    return Step("suites", PASS, summary, cell, [], seconds, {"failed": list(new)}).having(findings)
 
 
 def status_in(state: Tested, name: str) -> str:
@@ -212,21 +217,68 @@ def status_in(state: Tested, name: str) -> str:
     return state.results[name].status if name in state.results else ""
 
 
+def better(tested: Tested, before: Tested, fixes: bool, moved: list[str]) -> list[str]:
+    """What a patch changes for the better: known bugs that are gone, cases that pass now, their decisions.
+
+    fixes: it says that it fixes something; moved: the scenarios whose decisions differ.
+    """
+    if [line for line in tested.misfits if line not in before.misfits]:     # what failed may not be looked at now
+        return []
+    mended = {name: test for name, test in before.results.items()
+              if test.status == FAILED and status_in(tested, name) == PASSED}
+    bugs: dict[str, list[str]] = {}
+    for name, test in mended.items():
+        bugs.setdefault(test.known, []).append(name)
+    lines = [f"{'known bug gone: ' + title if title else 'passes now'}: {some(names)}" for title, names in bugs.items()]
+    decided = [name for name in moved if name in mended]
+    lines += [f"decisions differ in {some(decided)}, as shown below"] if decided else []
+    return lines or ["no case sees this fix"] * fixes
+
+
+def some(names: list[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = f" and {len(names) - SOME} more" if len(names) > SOME else ""
+    return ", ".join(names[:SOME]) + more
+
+
+# -- kernel reports ----------------------------------------------------------
+
+
+def only_reports(test: TestResult) -> bool:
+    """Whether a case failed by nothing but what reports() shows."""
+    return test.fate == "crashed" and bool(lines_of(test.text)) or \
+        all(MARK in fault for fault in split_faults(test.text)) and bool(test.text)
+
+
 def reports(tested: Tested, base: Tested, before: Tested | None) -> Step:
-    """New kernel reports (WARN, BUG, lockdep, KASAN), compared with the base and with the state before this patch."""
-    known = reports_in(base) | reports_in(before or base)
-    new = [text for text in reports_in(tested) if text not in known]
-    if new:
-        return Step("reports", FAIL, plural(len(new), "new kernel report"), str(len(new)), new)
-    return Step("reports", PASS, "no new kernel reports")
+    """New kernel reports, each cause once, compared with the base and with the state before this patch."""
+    known: dict[str, set[str]] = {}
+    for state in (base, before or base):
+        for cause, one in causes_in(state).items():
+            known.setdefault(cause, set()).update(one.cases)
+    findings = []
+    for cause, one in causes_in(tested).items():
+        cases = [case for case in one.cases if case not in known.get(cause, ())]
+        if cases:
+            number = plural(len(cases), f"{'more ' * (cause in known)}case") if cases != [OUTSIDE] else OUTSIDE
+            evidence = [f"stack: {' < '.join(one.stack)}"] if one.stack else []
+            findings.append(Finding(FAIL if one.fatal else WARN, f"{one.text}: {'in ' * (cases != [OUTSIDE])}{number}",
+                                    evidence + ([f"cases: {some(cases)}"] if cases != [OUTSIDE] else [])))
+    summary = plural(len(findings), "new kernel report") if findings else "no new kernel reports"
+    return Step("reports", PASS, summary, str(len(findings)) if findings else "").having(findings)
 
 
-def reports_in(state: Tested) -> dict[str, str]:
-    """The reports of a state, each with where it came from, without what varies between boots."""
-    outside = {f"outside of all cases: {alike(line)}": line for line in state.reports}
-    inside = {f"{name}: {alike(line)}": line for name, test in state.results.items()
-              for line in test.text if "kernel report: " in line or "Kernel panic" in line}
-    return inside | outside
+def causes_in(state: Tested) -> dict[str, Cause]:
+    """The causes of a state's reports."""
+    return causes([*((OUTSIDE, [MARK + line]) for line in state.reports),
+                   *((name, test.text) for name, test in state.results.items())])
+
+
+def crashes(base: Tested) -> list[str]:
+    """What is said once of the base: its cases that crash or hang."""
+    names = [name for name, test in base.results.items() if test.fate in BROKEN]
+    return [f"the base itself crashes or hangs in {plural(len(names), 'case')}, which no patch is blamed for: "
+            f"{some(names)}"] if names else []
 
 
 # -- decisions ---------------------------------------------------------------
@@ -243,21 +295,25 @@ def decisions(tested: Tested, before: Tested) -> Step:
     """Which decisions and mechanisms differ from those before this patch."""
     old, new = built_in_both(before, tested), built_in_both(tested, before)
     difference = compare(old, new)
-    details = [f"mechanism added: {name}" for name in tested.mechanisms if name not in before.mechanisms]
-    details += [f"mechanism removed: {name}" for name in before.mechanisms if name not in tested.mechanisms]
+    # What crashed before has been said, and the steps suites and reports say what crashes now.
+    difference.failed = [one for one in difference.failed if not one.broken or "A" not in one.texts]
+    hidden = sum(one.broken for one in difference.failed)
     moved = [one.name for one in difference.moved]
-    for one in difference.alone:
-        details.append(f"only {'before' if one.side == 'A' else 'with'} the patch: {one.name}: {one.why}")
-    # The suites step lists them.
-    hidden = sum("B" in one.texts and "A" not in one.texts and one.broken for one in difference.failed)
+    findings = []
     if moved:
         # First those with a named rule, which say most.
         first = replace(difference, moved=sorted(difference.moved, key=lambda one: not any(one.rules)))
-        details += [LEGEND, *moved_lines(first)]
+        findings.append(Finding(WARN, summary_of(difference), [LEGEND, *moved_lines(first)]))
+    findings += [Finding(WARN, f"mechanism {how}: {name}") for how, mine, others in (
+        ("added", tested, before), ("removed", before, tested))
+        for name in mine.mechanisms if name not in others.mechanisms]
+    if difference.alone:
+        findings.append(Finding(WARN, f"{plural(len(difference.alone), 'scenario')} on one side only", [
+            f"only {'before' if one.side == 'A' else 'with'} the patch: {one.name}: {one.why}"
+            for one in difference.alone]))
+    if hidden:
+        findings.append(Finding(NOTE, f"{plural(hidden, 'case')} crashed or hung and cannot be compared"))
     lists = lists_lines(difference)[1:]
-    if not details and not hidden:
-        return Step("decisions", PASS, "; ".join([summary_of(difference), *lists[:1]]),
-                    "lists" if lists else "same", lists)
-    summary = summary_of(difference) if moved or hidden or difference.alone else details[0]
-    cell = str(len(moved)) if moved else f"-{hidden}" if hidden else ""
-    return Step("decisions", WARN, summary, cell, details, data={"changed": moved})
+    summary = findings[0].text if findings else "; ".join([summary_of(difference), *lists[:1]])
+    cell = str(len(moved)) if moved else f"-{hidden}" if hidden else "" if findings else "lists" if lists else "same"
+    return Step("decisions", PASS, summary, cell, lists, data={"changed": moved}).having(findings)

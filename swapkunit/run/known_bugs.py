@@ -14,10 +14,10 @@ from pathlib import Path
 
 from ..base.errors import SwapKunitError
 from ..base.kernel import version_key
+from .kernel_reports import MARK
 from .results import FAIL, PASS, Report, TestResult
 
-REPORT = "kernel report: "
-FAULT = re.compile(rf"EXPECTATION FAILED|ASSERTION FAILED|{REPORT}")
+FAULT = re.compile(rf"EXPECTATION FAILED|ASSERTION FAILED|{MARK}")
 
 
 class Reach(Enum):
@@ -65,7 +65,7 @@ def split_faults(text: list[str]) -> list[str]:
     """A failure's text cut into its single faults; one when none is marked."""
     faults: list[list[str]] = []
     for line in text:
-        announced = faults and len(faults[-1]) == 1 and line.startswith(REPORT)     # by the line before
+        announced = faults and len(faults[-1]) == 1 and line.startswith(MARK)     # by the line before
         if FAULT.search(line) and not announced:
             faults.append([])
         if faults:

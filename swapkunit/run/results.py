@@ -21,15 +21,21 @@ from ..base.layout import Layout, write_whole
 from ..base.text import without_controls
 from ..build.fit import LeftOut
 from .console import PARAM_END, SKIP, Case, Suite, join
+from .kernel_reports import ENTRY, MARK, frames
 from .runner import Results
 
 PASS, FAIL, SKIPPED = "passed", "failed", "skipped"
-# The lines that show where a crash was; UML marks unreliable addresses with "?".
+# The lines that show where a crash was; UML marks unreliable addresses with "?", on some kernels all of them.
 TRACE = re.compile(r"FAILED at|kernel report: |(BUG|WARNING|KASAN)\b.*: |RIP: |^\[<[0-9a-f]+>\] (?!\? )")
 STATUS = {"PASS": PASS, "SKIP": SKIPPED}
+# What the kernel says of any swapon or failed read, and the body of its reports.
+CHATTER = re.compile(r"Adding \d+k swap on |Truncating oversized swap area|(Read|Write)-error on swap-device|printk: |"
+                     r"-+\[ (cut here|end trace)|WARNING: |CPU: \d|Tainted: |Stack:$|Call Trace:$|([0-9a-f]{8}\b ?){2}|"
+                     r"\[<[0-9a-f]+>\] \? ")
 SUMMARY = "summary.json"
 OUTCOMES = "outcomes.json"
 TEXT_LINES = 6      # of each failed case's text
+BROKEN = ("crashed: ", "hung: ", "failed: ")     # a case that did not end by itself
 
 Json = dict[str, Any]
 
@@ -144,7 +150,9 @@ def text_of(case: Case) -> list[str]:
     """A case's output without its result line; how it crashed or hung, and where."""
     lines = [clean(line) for line in (case.lines if case.fate else case.lines[:-1])]
     if case.fate:
-        lines = [f"{case.fate}: {case.reason}", *(list(filter(TRACE.search, lines)) or lines[-12:])]
+        trace = list(filter(TRACE.search, lines))
+        trace += [] if any(map(ENTRY.match, trace)) else frames(lines)
+        lines = [f"{case.fate}: {case.reason}", *(trace or lines[-12:])]
     return [line for line in lines if line]
 
 
@@ -176,12 +184,15 @@ def clean(line: str) -> str:
 def interesting(text: list[str]) -> list[str]:
     """A failure's text from its first fault on.
 
-    Lines that name a place in the fixture are left out: the text also names the place in the suite.
+    Lines that name a place in the fixture are left out, since the text also names the place in the suite. So are the
+    kernel's own lines, which differ by process and address.
     """
     for number, line in enumerate(text):
         if "FAILED at" in line or "_kunit.c:" in line \
-                or line.startswith(("crashed: ", "hung: ", "failed: ", "kernel report: ")):
-            return [line for line in text[number:] if "FAILED at mm/kunit/fixture/" not in line]
+                or line.startswith((*BROKEN, MARK)):
+            crashed = line.startswith(BROKEN)
+            return [line for line in text[number:]
+                    if "FAILED at mm/kunit/fixture/" not in line and (crashed or not CHATTER.match(line))]
     return text[-TEXT_LINES:]
 
 

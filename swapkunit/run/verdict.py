@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..base.text import plural, relative
 from ..build.fit import misfit_lines
+from .kernel_reports import PROCESS
 from .results import FAIL, PASS, SKIPPED, TEXT_LINES, Report, TestResult, interesting
 from .runner import Results
 from .session import Request, Session
@@ -56,7 +57,7 @@ def failures(tests: list[TestResult]) -> list[str]:
     """Failed cases with the first lines of their text: crashes first, the same text once."""
     groups: dict[tuple[str, ...], list[TestResult]] = {}
     for test in sorted(tests, key=lambda test: not test.fate):
-        text = [line[:150] for line in interesting(test.text)[:TEXT_LINES]]
+        text = [PROCESS.sub("", line)[:150] for line in interesting(test.text)[:TEXT_LINES]]
         groups.setdefault((test.fate or "failed", test.name.partition("[")[0], *text), []).append(test)
     order = spread(list(groups))
     lines = []
