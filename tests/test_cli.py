@@ -376,6 +376,7 @@ class Files(CommandLine):
         done = self.program("list", "--ksrc", self.kernel, "--out", self.out)
         self.assertEqual(done.output.splitlines()[-2:], ["swap_a.pass_1", "swap_a.pass_2"])
         self.assertEqual(self.program("clean", "--out", self.kernel).status, 2)
+        self.assertEqual(self.run_it()[0], 0)
         self.assertEqual(self.program("clean", "--out", self.out).status, 0)
         self.assertFalse(self.out.exists())
 

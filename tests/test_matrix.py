@@ -2,6 +2,8 @@
 """Kernels x configs: rows, totals, exit statuses, ^C."""
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -11,6 +13,7 @@ import sys
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from swapkunit.run import matrix, results
 from swapkunit.base.errors import SwapKunitError
@@ -128,11 +131,22 @@ class Running(Scratch):
         self.assertEqual(self.matrix()[1][-1], "1 passed, 1 failed, 1 skipped")
         self.assertNotIn("passed", self.cells()["one plain"])
 
-    def test_a_kernel_that_is_not_to_be_had_is_a_row(self) -> None:
-        status, lines = self.matrix("--ksrc", self.top / "nowhere")
-        self.assertEqual((status, lines[-1]), (2, "2 passed, 1 failed, 2 skipped"), lines)
-        self.assertEqual(self.cells()["nowhere plain"]["state"], "no kernel")
-        self.assertIn("there is no such directory", self.cells()["nowhere plain"]["why"])
+    def test_kernels_that_are_named_are_all_needed(self) -> None:
+        for words, text in ((["--ksrc", self.top / "nowhere"], "there is no such directory"),
+                            (["--kernels", "7,6.x"], "'6.x' is not a kernel version; did you mean 6?")):
+            status, lines = self.matrix(*words)
+            self.assertEqual((status, len(lines)), (2, 1), lines)
+            self.assertIn(text, lines[0])
+        self.assertFalse(self.out.exists())
+
+    def test_a_known_kernel_that_is_gone_is_a_row(self) -> None:
+        cells = [Cell("7", []), Cell("6.1", [])]
+        with mock.patch("swapkunit.source.kernels.provide", side_effect=SwapKunitError("no longer served")), \
+                contextlib.redirect_stderr(io.StringIO()):
+            matrix.find_kernels(cells, self.out, every=False)
+            self.assertEqual([(cell.state, cell.why) for cell in cells], [("no kernel", "no longer served")] * 2)
+            with self.assertRaisesRegex(SwapKunitError, "no longer served"):
+                matrix.find_kernels(cells, self.out, every=True)
 
     def test_fetched_kernels_are_named_exactly(self) -> None:
         make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1~bpo1")
@@ -160,7 +174,7 @@ class Running(Scratch):
         write(self.two / "Makefile", (self.two / "Makefile").read_text().replace(
             "\t@echo vmlinux", "\t@touch building; sleep 100\n\t@echo vmlinux"))
         process = subprocess.Popen([sys.executable, REPO / "swap-kunit", "matrix", "--kernels",
-                                    f"{self.one},{self.two},{self.top / 'three'}", "--out", self.out, "-j1"],
+                                    f"{self.one},{self.two}", "--out", self.out, "-j1"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         deadline = time.monotonic() + 30
         while not list(self.out.glob("two-*/default/tree/building")) and time.monotonic() < deadline:
@@ -168,9 +182,9 @@ class Running(Scratch):
         process.send_signal(signal.SIGINT)
         output = process.communicate(timeout=30)[0]
         lines = output.splitlines()
-        self.assertEqual((process.returncode, lines[-1]), (130, "1 passed, 1 failed, 1 skipped"), output)
-        self.assertIn("stopped    before the end: 1 of 3 cells", output)
-        self.assertEqual([cell["state"] for cell in self.cells().values()], ["good", "stopped", "no kernel"])
+        self.assertEqual((process.returncode, lines[-1]), (130, "1 passed, 0 failed, 1 skipped"), output)
+        self.assertIn("stopped    before the end: 1 of 2 cells", output)
+        self.assertEqual([cell["state"] for cell in self.cells().values()], ["good", "stopped"])
         self.assertEqual([pid for pid in processes_with(self.top.name) if pid != os.getpid()], [])
 
     def test_make(self) -> None:

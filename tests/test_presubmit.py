@@ -189,6 +189,8 @@ class Series(SeriesCase):
         self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, .*, from an earlier "
                                       r"check\n")
         self.assertEqual((done.returncode, made.read_text()), (0, before), done.stdout)
+        self.program("clean", "--out", self.out)
+        self.assertFalse(self.out.exists())
 
     def test_base_is_tested_again_after_the_tree_changes(self) -> None:
         kernel = Kernel(self.kernel, "7.3.4", "here", True)

@@ -113,6 +113,17 @@ class Fetching(Scratch):
         self.assertEqual(self.provide("6.12.5").version, "6.12.9")
         self.assertIn("the mirror no longer has 6.12.5: using 6.12.9-1", self.said.getvalue())
 
+    def test_version_newer_than_all_is_an_error(self) -> None:
+        self.serve("backports", "7.3.4-1")
+        for cached in (False, True):
+            for asked in ("7.9", "7.3.9"):
+                with self.assertRaisesRegex(SwapKunitError, f"cannot fetch Linux {asked}: "):
+                    self.provide(asked)
+            self.assertEqual(self.provide("7").version, "7.3.4", cached)
+        self.serve("backports", "7.5.1-1")
+        with self.assertRaisesRegex(SwapKunitError, "cannot fetch Linux 7.3.9: no suite of the mirror has it"):
+            self.provide("7.3.9")
+
     def test_version_served_in_a_newer_series_of_the_same_entry(self) -> None:
         self.serve("backports", "7.4.1-1", "7.5.2-1")
         self.assertEqual(self.provide("7.3").version, "7.5.2")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Iterator, Sequence
 
+from . import ours
 from .errors import SwapKunitError
 from .kernel import Kernel
 
@@ -111,9 +112,9 @@ class Layout:
         return self.build / "vmlinux"
 
     def make(self) -> None:
-        """Create the directory and its link `build`. Raises SwapKunitError."""
+        """Create the directory, its mark and its link `build`. Raises SwapKunitError."""
         try:
-            self.out.mkdir(parents=True, exist_ok=True)
+            ours.claim(self.out)
             link = self.out / "build"
             if not link.is_symlink():
                 link.symlink_to("tree/.kunit")
@@ -126,7 +127,7 @@ class Layout:
         """Lock the directory against other runs. Raises SwapKunitError naming the other run, or for a full disk."""
         self.make()
         try:
-            with open(self.out / ".lock", "a+", encoding="utf-8") as file:
+            with open(self.out / ours.LOCK, "a+", encoding="utf-8") as file:
                 self._take(file)
                 try:
                     yield
@@ -153,10 +154,21 @@ class Layout:
 
 def default_top() -> Path:
     """out in the repository, or in the cache if the repository is read-only or make cannot handle its path."""
-    top = REPO / "out"
-    if re.search(r"[\s:]", str(top)) or not os.access(REPO, os.W_OK):
-        return cache_dir() / "out" / short_hash(str(REPO))
-    return top
+    here, cache = own_tops()
+    return cache if re.search(r"[\s:]", str(here)) or not os.access(REPO, os.W_OK) else here
+
+
+def own_tops() -> list[Path]:
+    """Where this clone's output directories are, unless --out was given: the second if the first cannot be used."""
+    return [REPO / "out", cache_dir() / "out" / short_hash(str(REPO))]
+
+
+def top_of(out: Path | None) -> Path:
+    """The parent of several output directories: the one given, or default_top(). Raises SwapKunitError."""
+    if out is None or out.absolute() == default_top():
+        return default_top()
+    ours.claim(out.absolute())
+    return out.absolute()
 
 
 def default_out(kernel: Kernel, fragments: list[str], policies: Sequence[str] = (),

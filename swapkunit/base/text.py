@@ -2,9 +2,11 @@
 """Text for people."""
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from pathlib import Path
+from typing import Iterable
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -12,6 +14,12 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def relative(path: Path) -> str:
     """path as seen from the current directory, when that is shorter."""
     return min(str(path), os.path.relpath(path), key=len)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """'did you mean kasan? ' if a known word is like word, for an error message; otherwise ""."""
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]}? " if near else ""
 
 
 def plural(number: int, word: str) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..base.errors import SwapKunitError
+from ..base.text import did_you_mean
 
 ARGUMENTS = re.compile(r"^#\s*swap-kunit(?:-args)?:\s*(.+)$", re.M)
 PATCHES = re.compile(r"^#\s*swap-kunit-patches:\s*(.+)$", re.M)
@@ -53,9 +54,9 @@ def find(name: str, configs: Path) -> Path:
     """The file of a fragment, given by name or as a path with a slash. Raises SwapKunitError."""
     path = Path(name) if "/" in name else configs / f"{name}.config"
     if not path.is_file():
-        known = ", ".join(sorted(entry.stem for entry in configs.glob("*.config")))
-        raise SwapKunitError(f"no Kconfig fragment '{name}': there is no {path}; choose one of "
-                             f"{known}, or give a path with a slash in it")
+        known = sorted(entry.stem for entry in configs.glob("*.config"))
+        raise SwapKunitError(f"no Kconfig fragment '{name}': there is no {path}; {did_you_mean(name, known)}choose one "
+                             f"of {', '.join(known)}, or give a path with a slash in it")
     return path
 
 

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from ..base import git
 from ..base.errors import SwapKunitError
+from ..base.text import did_you_mean
 
 FILE = re.compile(r"(?P<name>[a-z][\w-]*?)-(?P<step>\d+)-[\w.-]+\.patch")
 NOT_NEEDED = re.compile(r"^Not-needed-if:\s*(?P<path>[^\s:]+):\s*(?P<identifier>\w+)\s*$", re.M)
@@ -67,7 +68,8 @@ def steps_of(name: str, directory: Path) -> list[list[Path]]:
             steps.setdefault(int(match["step"]), []).append(path)
     if not steps:
         raise SwapKunitError(f"no policy '{name}': there is no {directory}/{name}-1-*.patch; "
-                             f"choose one of {', '.join(known(directory)) or 'none'}")
+                             f"{did_you_mean(name, known(directory))}choose one of "
+                             f"{', '.join(known(directory)) or 'none'}")
     return [steps[number] for number in sorted(steps)]
 
 

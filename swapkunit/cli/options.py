@@ -99,7 +99,7 @@ def seconds(text: str) -> float:
 
 def path(text: str) -> Path:
     """A path; ~ is expanded here, since dash does not do so in make's NAME=~/linux."""
-    return Path(text).expanduser()
+    return Path(os.path.expanduser(text))
 
 
 # -- shared options ----------------------------------------------------------

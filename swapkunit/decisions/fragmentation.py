@@ -167,11 +167,13 @@ def bench(kernels: list[str], request: Request, steps: int, seed: int) -> list[P
 
     request: how to build and run each.
     """
-    deps.require(deps.BUILD)
-    top = request.out.absolute() if request.out else layout.default_top()
+    top = layout.top_of(request.out)
     words = [f"{SUITE}.steps={steps}", f"{SUITE}.seed={seed}"]
     asked = replace(request, config=CONFIG, filters=[SUITE], kernel_args=[*words, *request.kernel_args])
     wanted = [sides.parse_side("kernel", text) for text in kernels]
+    request.check()
+    sides.check(wanted)
+    deps.require(deps.BUILD)
     found = [sides.locate(one, CONFIG, top) for one in wanted]
     measured = [column for side in found for column in measure(side, asked)]
     head = f"Large folios that found no contiguous slots: {steps} steps of a build, seed {seed}"

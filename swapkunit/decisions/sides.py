@@ -12,6 +12,7 @@ import re
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Iterable
 
 from . import diff, page, text
 from .diff import SIDES, Difference, Recorded
@@ -74,15 +75,22 @@ def parse_side(letter: str, asked: str) -> Wanted:
                              "~/linux, 7.3 or 7.3+free-first")
     version = VERSION.fullmatch(asked)
     if version:
-        wanted = Wanted(letter, asked, None, version[1], version[2].split("+")[1:])
+        wanted = Wanted(letter, asked, None, kernels.check(version[1]), version[2].split("+")[1:])
     else:
         parts = asked.split("+")
         splits = [("+".join(parts[:end]), parts[end:]) for end in range(len(parts), 0, -1)]
-        base, names = next((split for split in splits if Path(split[0]).expanduser().is_dir()), splits[-1])
-        wanted = Wanted(letter, asked, Path(base).expanduser(), None, names)
+        base, names = next((split for split in splits if os.path.isdir(os.path.expanduser(split[0]))), splits[-1])
+        wanted = Wanted(letter, asked, Path(os.path.expanduser(base)), None, names)
     for name in wanted.policies:
         patches.steps_of(name, layout.POLICIES)
     return wanted
+
+
+def check(wanted: Iterable[Wanted]) -> None:
+    """Raise SwapKunitError for a tree that cannot be tested."""
+    for one in wanted:
+        if one.tree:
+            examine(one.tree)
 
 
 def locate(wanted: Wanted, config: list[str], top: Path) -> Side:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from ..base import deps
 from ..base.layout import CONFIGS, Layout, default_out
 from ..build import fragments
+from ..series import mails
 from ..series.bases import Base, base_of
 from ..series.series import NEEDED, Series, read_inputs, read_range
 from .checker import Checker
@@ -28,11 +30,15 @@ PLACE = "presubmit"         # the output directory, beside those of the configur
 
 def check(request: CheckRequest) -> PresubmitReport:
     """Check a series and write the reports. Raises SwapKunitError or UntestableKernel."""
+    if request.spec and request.run.ksrc and request.run.ksrc.is_dir():     # it may be a bare repository
+        replace(request.run, ksrc=None).check()
+    else:
+        request.run.check()
+    for name in request.configs:
+        fragments.find(name, CONFIGS)
+    mails.check(request.files)
     lines = {} if request.depth == QUICK else {**deps.COVERAGE, "sparse": "sparse"}
     deps.require({**deps.BUILD, **deps.PATCHES, **deps.PAGES, **NEEDED, **lines})
-    for name in (*request.run.config, *request.configs):
-        fragments.find(name, CONFIGS)
-    request.run.policy_steps()
     base = base_of(request.run.ksrc, request.run.kernel, request.spec)
     with contextlib.closing(base):
         return check_on(base, request)

@@ -91,7 +91,7 @@ class Cell:
 def plan(asked: list[str], configs: list[str], ksrc: Path | None) -> list[Cell]:
     """The cells asked for, kernel by kernel. Raises SwapKunitError for an unknown fragment."""
     wanted: list[str | Path] = [ksrc] if ksrc is not None else []
-    wanted += [Path(text).expanduser() if text[0] in "~./" or "/" in text else text for text in asked]
+    wanted += [Path(os.path.expanduser(text)) if text[0] in "~./" or "/" in text else text for text in asked]
     if not wanted:
         wanted = list(kernels.known_kernels().suites)
     sets = [config_of(text) for text in configs or PLAIN[:1]]
@@ -107,8 +107,11 @@ def config_of(text: str) -> list[str]:
     return [name for name in text.split("+") if name and name not in PLAIN]
 
 
-def find_kernels(cells: list[Cell], top: Path) -> None:
-    """Find or fetch the kernels, each once; the cells of one that cannot be had end here."""
+def find_kernels(cells: list[Cell], top: Path, every: bool) -> None:
+    """Find or fetch the kernels, each once; the cells of one that cannot be had end here.
+
+    Raises SwapKunitError instead if every kernel is needed.
+    """
     found: dict[str | Path, Kernel | SwapKunitError] = {}
     taken: dict[Path, tuple[Cell, Kernel]] = {}
     for cell in list(cells):
@@ -116,6 +119,9 @@ def find_kernels(cells: list[Cell], top: Path) -> None:
             found[cell.asked] = get_kernel(cell.asked)
         kernel = found[cell.asked]
         if isinstance(kernel, SwapKunitError):
+            if every:
+                raise kernel
+            print(f"swap-kunit: {kernel}", file=sys.stderr)
             cell.end(kernel.code, str(kernel), NO_KERNEL)
             continue
         cell.kernel, cell.out = kernel, layout.default_out(kernel, cell.config, top=top)
@@ -135,7 +141,6 @@ def get_kernel(asked: str | Path) -> Kernel | SwapKunitError:
     try:
         return examine(asked) if isinstance(asked, Path) else kernels.provide(asked)
     except SwapKunitError as error:
-        print(f"swap-kunit: {error}", file=sys.stderr)
         return error
 
 
@@ -294,11 +299,17 @@ def details(cells: list[Cell]) -> list[str]:
 def matrix(request: Request, asked: list[str], configs: list[str]) -> int:
     """Run every cell; returns the highest exit status. request: how to build and run each."""
     cells = plan(asked, configs, request.ksrc)
+    request.check()
+    for cell in cells:
+        if isinstance(cell.asked, Path):
+            examine(cell.asked)
+        else:
+            kernels.check(cell.asked)
     deps.require({**deps.BUILD, **toolchain.programs(request.make_options)})
-    top = request.out.absolute() if request.out else layout.default_top()
+    top = layout.top_of(request.out)
     keep, stopped = top / "matrix.json", False
     try:
-        find_kernels(cells, top)
+        find_kernels(cells, top, every=bool(asked))
         run_cells(cells, request, keep)
     except KeyboardInterrupt:
         stopped = True

@@ -15,12 +15,14 @@ from typing import Any
 from ..base import commands, interrupts
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, Layout
+from ..base.text import did_you_mean
 from .console import AFTER_LAST, WHOLE, Case, Console, Suite, alike, listed_cases
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
 
 BENCHMARKS = "swap_bench_"   # suites that have their own verbs
 ENOUGH_HANGS = 3        # hung cases of a suite after which the rest is not run
 ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
+PARAMETER = re.compile(r"^module_param\((\w+),", re.M)
 SHOWN = 100             # lines kept of the start and of the end of a broken case's output
 BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
 
@@ -139,17 +141,31 @@ def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool =
 def select(cases: list[str], filters: list[str]) -> list[str]:
     """The cases that match one of filters; without filters, all except the benchmarks.
 
-    Raises SwapKunitError if none matches.
+    Raises SwapKunitError for a filter that matches none.
     """
     if not filters:
         return [case for case in cases if not case.startswith(BENCHMARKS)]
-    globs = [glob if "." in glob else f"{glob}.*" for glob in filters]
-    chosen = [case for case in cases if any(fnmatch.fnmatchcase(case, glob) for glob in globs)]
-    if not chosen:
-        suites = list(dict.fromkeys(case.split(".")[0] for case in cases))
-        raise SwapKunitError(f"no case matches the filter {','.join(filters)}; this kernel has the "
-                             f"suites {', '.join(suites)}; `swap-kunit list` prints their cases")
-    return chosen
+    suites = list(dict.fromkeys(case.split(".")[0] for case in cases))
+    chosen: set[str] = set()
+    for glob in filters:
+        found = fnmatch.filter(cases, glob if "." in glob else f"{glob}.*")
+        if not found:
+            near = did_you_mean(glob, cases if glob.partition(".")[0] in suites else suites)
+            raise SwapKunitError(f"no case matches the filter {glob}; {near}this kernel has the suites "
+                                 f"{', '.join(suites)}; `swap-kunit list` prints their cases")
+        chosen.update(found)
+    return [case for case in cases if case in chosen]
+
+
+def check_arguments(args: list[str], suites: Path = REPO / "kunit" / "suites") -> None:
+    """Raise SwapKunitError for an argument that looks like a suite's but is none's."""
+    known = [f"{path.name.removesuffix('_kunit.c')}.{name}" for path in sorted(suites.glob("*_kunit.c"))
+             for name in PARAMETER.findall(path.read_text())]
+    for arg in args:
+        name = arg.partition("=")[0]
+        if name.startswith("swap_") and name not in known:
+            raise SwapKunitError(f"no suite has the argument {name}; {did_you_mean(name, known)}the suites have "
+                                 f"{', '.join(known)} (--kernel-arg, make: KUNIT_ARGS=)")
 
 
 @dataclass

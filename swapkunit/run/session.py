@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Iterator
 
-from ..base import commands, deps, toolchain
+from ..base import commands, deps, ours, toolchain
 from ..base.kernel import Kernel, examine, version_key
 from ..base.layout import CONFIGS, POLICIES, REPO, Layout, check_room, default_out
 from ..build import build, fit, fragments, patches
@@ -55,6 +55,19 @@ class Request:
     make_options: list[str] = field(default_factory=list)
     kernel_args: list[str] = field(default_factory=list)
     shuffle: int | None = None
+
+    def check(self) -> None:
+        """Raise SwapKunitError for whatever is wrong before packages are installed and kernels fetched."""
+        if self.out is not None:
+            ours.check(self.out.absolute())
+            check_tree_path(self.out.absolute())
+        fragments.gather(self.kunitconfig or REPO, self.config, CONFIGS)
+        self.policy_steps()
+        runner.check_arguments(self.kernel_args)
+        if self.ksrc is not None:
+            examine(self.ksrc)
+        else:
+            kernels.check(self.kernel)
 
     def find_kernel(self) -> Kernel:
         """The given tree, or a fetched one. Raises SwapKunitError."""
@@ -202,12 +215,10 @@ class Session:
 def open_session(request: Request) -> Session:
     """Find or fetch the kernel and settle the output directory. Raises SwapKunitError."""
     started = time.monotonic()
-    for name in request.config:
-        fragments.find(name, CONFIGS)
+    request.check()
     patched = request.policy_steps() or request.patches
     deps.require({**deps.BUILD, **(deps.PATCHES if patched else {}), **toolchain.programs(request.make_options)})
     toolchain.check(request.make_options)
     kernel = request.find_kernel()
     layout = Layout((request.out or default_out(kernel, request.config, request.policies)).absolute())
-    check_tree_path(layout.tree)
     return Session(request, kernel, layout, Stages({"kernel": time.monotonic() - started}))

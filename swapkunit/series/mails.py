@@ -60,6 +60,13 @@ def read_mails(files: list[Path], work: Path) -> list[Mail]:
     return mails
 
 
+def check(files: list[Path]) -> None:
+    """Raise SwapKunitError for a file that cannot be read; pipes are not read."""
+    for path in (found for file in files for found in expand(file)):
+        if not path.is_fifo() and str(path) != "-":
+            content(path)
+
+
 def expand(path: Path) -> list[Path]:
     """path, or the files of a directory or maildir in the order of their names."""
     try:

@@ -124,18 +124,24 @@ def locked_cache() -> Iterator[None]:
 # -- finding and fetching ----------------------------------------------------
 
 
+def check(wanted: str | None) -> str:
+    """The version wanted, or the default one. Raises SwapKunitError if it can be none that we test."""
+    asked = wanted or known_kernels().default
+    if not re.fullmatch(r"\d+(\.\d+)*(-\S+)?", asked):
+        found = re.search(r"\d+(\.\d+)*", asked)
+        raise SwapKunitError(f"'{asked}' is not a kernel version; {f'did you mean {found[0]}? ' if found else ''}"
+                             "expected e.g. 7.3 or 6.12; for a tree of your own use --ksrc (make: KSRC=)")
+    if version_key(asked) + (99,) < OLDEST:
+        raise SwapKunitError(f"cannot test Linux {asked}: KUnit on UML needs 5.10 or newer; choose a newer one")
+    return asked
+
+
 def provide(wanted: str | None = None, ask_mirror: bool = False, mirror: Mirror | None = None) -> Kernel:
     """The kernel of version wanted, or the default one. Raises SwapKunitError.
 
     ask_mirror: look for a newer version even if one is cached.
     """
-    known = known_kernels()
-    asked = wanted or known.default
-    if not re.fullmatch(r"\d+(\.\d+)*(-\S+)?", asked):
-        raise SwapKunitError(f"'{asked}' is not a kernel version; expected e.g. 7.3 or 6.12; for a tree of your own "
-                             "use --ksrc (make: KSRC=)")
-    if version_key(asked) + (99,) < OLDEST:
-        raise SwapKunitError(f"cannot test Linux {asked}: KUnit on UML needs 5.10 or newer; choose a newer one")
+    known, asked = known_kernels(), check(wanted)
     here = next((entry for entry in cached() if matches(asked, entry.debian_version)), None)
     if here and not ask_mirror:
         return here.kernel()
@@ -152,6 +158,9 @@ def fetch(asked: str, known: Known, mirror: Mirror | None) -> Kernel:
     major = series.partition(".")[0]
     if not served and not trouble and major in known.suites and not cached_of(series):
         served, trouble = ask(mirror, known.suites_of(asked), major)
+    if served and version_key(newest(served).upstream) < version_key(asked):
+        raise SwapKunitError(f"cannot fetch Linux {asked}: the mirror's newest is {newest(served).upstream}; choose "
+                             f"that, or one of {', '.join(known.suites)}")
     if served:
         chosen = choose(served, asked)
     elif not trouble and asked == known.default:
@@ -215,6 +224,8 @@ def from_cache(asked: str, series: str, trouble: str, later: bool = False) -> Ke
     entry = cached_of(series)
     if entry is None and later and cached() and version_key(cached()[0].version) > version_key(series):
         entry = cached()[0]
+    if entry and not trouble and version_key(entry.version) < version_key(asked):
+        entry = None
     why = f"the mirror is unreachable ({trouble})" if trouble else "no suite of the mirror has it"
     if entry is None:
         raise SwapKunitError(f"cannot fetch Linux {asked}: {why}; check the network and this machine's apt sources, "

@@ -4,32 +4,64 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import shutil
+from pathlib import Path
 
+from ...base import ours
 from ...base.errors import GOOD, SwapKunitError
-from ...base.layout import REPO, Layout, cache_dir
+from ...base.layout import Layout, cache_dir, own_tops
+from ...base.text import relative
 from ...coverage import lcov
+from ...source.kernels import locked_cache
 from .. import options
 from ..options import option
 from ..verb import Verb, statuses
 
+NAMED = 3       # files that are named because they stay
+CACHED = ("kernels", "apt", "bases")
+
 
 def clean(args: argparse.Namespace) -> int:
-    """Remove output directories, and on request fetched kernels."""
-    targets = [args.out] if args.out else [REPO / "out", cache_dir() / "out"]
-    if args.cache:
-        targets.append(cache_dir())
-    for target in (target for target in targets if target.exists()):
-        if args.out and not (target / ".lock").exists():
-            raise SwapKunitError(f"cannot clean {target}: it is not an output directory of swap-kunit "
-                                 "(it has no .lock); remove it yourself if you mean it")
-        with contextlib.ExitStack() as held:
-            for lock in (*target.glob(".lock"), *target.glob("*/*/.lock")):
-                held.enter_context(Layout(lock.parent).lock())
-            print(f"removing {target}", flush=True)
-            shutil.rmtree(target)
+    """Remove this clone's output directories or the given one, and on request what is in the cache."""
+    if args.out and not ours.is_ours(args.out):
+        raise SwapKunitError(f"cannot clean {args.out}: it is not an output directory of swap-kunit "
+                             f"(it has no {ours.MARK}); remove it yourself if you mean it")
+    tops = [args.out.absolute()] if args.out else [top for top in own_tops() if top.is_dir()]
+    found = [(top, directory) for top in tops for directory in ours.below(top)]
+    with contextlib.ExitStack() as held:
+        for _, directory in found:
+            if (directory / ours.LOCK).exists():
+                held.enter_context(Layout(directory).lock())
+        for top in tops:
+            print(f"removing {relative(top)}", flush=True)
+            remove(top, [directory for its_top, directory in found if its_top == top])
+    if args.cache and cache_dir().exists():
+        empty_cache()
     lcov.drop_latest()
     return GOOD
+
+
+def remove(top: Path, directories: list[Path]) -> None:
+    """Remove the output directories in top, the innermost first, and top; name what is not ours."""
+    root = next((own for own in own_tops() if own in top.parents), top)
+    for directory in filter(Path.exists, dict.fromkeys((*reversed(directories), top))):
+        ours.remove(directory)
+        ours.remove_empty(directory.parent, len(directory.relative_to(root).parts))
+    left = [Path(parent, name) for parent, _, names in os.walk(top) for name in names]
+    if top.exists():
+        print(f"left {relative(top)}: it contains {', '.join(map(relative, left[:NAMED])) or 'directories'}"
+              f"{' and more' * (len(left) > NAMED)}, not from swap-kunit")
+
+
+def empty_cache() -> None:
+    """Remove fetched kernels, and what comes with them."""
+    print(f"removing {', '.join(CACHED)} in {cache_dir()}", flush=True)
+    with locked_cache():
+        for name in CACHED:
+            shutil.rmtree(cache_dir() / name, ignore_errors=True)
+        (cache_dir() / "lock").unlink()
+    ours.remove_empty(cache_dir(), 1)
 
 
 VERB = Verb("clean", clean, "remove the files of builds and runs",

@@ -30,11 +30,12 @@ def count(args: argparse.Namespace) -> int:
         raise SwapKunitError(f"cannot count coverage with {toolchain.compiler(args.make_option)}: the counters are "
                              "those of gcc's libgcov (CONFIG_SWAP_KUNIT_COVERAGE depends on CC_IS_GCC); leave out "
                              "LLVM= and CC=, or give a gcc with CC=")
-    deps.require(deps.COVERAGE)
-    tools = installed_tools(args)
     request = request_of(args)
     standard = is_standard(request)
     request.config = with_fragment(request.config)
+    request.check()
+    deps.require(deps.COVERAGE)
+    tools = installed_tools(args)
     session = open_session(request)
     places = Places(session.layout.out / "coverage")
     session.announce()

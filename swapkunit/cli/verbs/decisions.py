@@ -17,10 +17,13 @@ from ..verb import Verb, statuses
 def decisions(args: argparse.Namespace) -> int:
     """Run both sides, print and write what differs; FAILED if anything does."""
     both = [sides.parse_side(letter, asked) for letter, asked in zip(SIDES, (args.a, args.b))]
+    request = request_of(args)
+    request.check()
+    sides.check(both)
     deps.require({**deps.BUILD, **deps.PAGES})
-    top = args.out.absolute() if args.out else layout.default_top()
+    top = layout.top_of(args.out)
     located = sides.locate_both(both, args.config, top)
-    difference = diff.compare(*sides.record_both(located, request_of(args)))
+    difference = diff.compare(*sides.record_both(located, request))
     print()
     for what, path in zip(("text", "json", "page"), sides.write(difference, located, top)):
         print(f"{what:<5} {relative(path)}")
