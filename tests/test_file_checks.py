@@ -10,13 +10,15 @@ import sys
 from pathlib import Path
 
 from swapkunit.base.kernel import examine
+from swapkunit.coverage import counters
 from swapkunit.presubmit import changed_lines, file_checks
 from swapkunit.presubmit.file_checks import FileChecks
 from swapkunit.presubmit.file_steps import CONFIGURATIONS, KILLED, SPARSE, W1, JobResult, Messages, messages, verdicts
-from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN, Step
+from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN, Finding, Step
 from swapkunit.presubmit.store import Store
 from swapkunit.presubmit.variants import ODD, PLAIN, Ready, commands_of, configuration
 from swapkunit.run.session import Request
+from swapkunit.series.series import Patch
 
 from .support import MAKEFILE, Scratch, git, make_kernel, write
 
@@ -29,6 +31,36 @@ set -e;  echo '  CHECK   /k/tree/mm/swapfile.c';   sparse -D__typeof_unqual__=__
 -Wp,-MMD,mm/.swapfile.o.d /k/tree/mm/swapfile.c;
 set -e; PYTHONDONTWRITEBYTECODE=1 python3 /k/tree/tools/docs/kernel-doc -none   /k/tree/mm/swapfile.c
 set -e; gcc -Wp,-MMD,mm/.page_io.o.d -c -o mm/page_io.o ../mm/page_io.c
+"""
+# Each condition with the way it never goes.
+PROGRAM = """\
+volatile int zero, one = 1;
+static inline __attribute__((always_inline)) int inlined(int x)
+{
+\tif (x > 7)
+\t\treturn 0;
+\treturn 1;
+}
+__attribute__((noinline)) int f(int x)
+{
+\tif (zero) return 0; /* never true */
+\tif (x && zero) return 0; /* operand 2 of 2 goes only one way */
+\tif (zero || /* goes only one way */
+\t    x > 100)
+\t\treturn 0;
+\tif (x > 50) /* never true */
+\t\treturn 0;
+\tif (one) return inlined(x); /* never false */
+\treturn zero;
+}
+int main(void)
+{
+\tint i, sum = 0;
+
+\tfor (i = 0; i < 9; i++)
+\t\tsum += f(i) + inlined(i + 3);
+\treturn !sum;
+}
 """
 
 
@@ -243,23 +275,66 @@ class ChangedLines(Scratch):
     def test_step(self) -> None:
         write(self.top / "mm/swapfile.c", "int a;\n\tb();\n\tc();\nlast\n")
         found = changed_lines.Reached({"mm/swapfile.c": {2: 5, 3: 0, 4: 0}})
-        step = changed_lines.step_of(1, ["mm/swapfile.c"], {"mm/swapfile.c": [1, 1, 1, 2]}, found, self.top)
-        self.assertEqual((step.status, step.cell, step.details), (WARN, "1/2", ["mm/swapfile.c:3: c();"]))
-        step = changed_lines.step_of(1, ["mm/vmscan.c"], {}, found, self.top)
+        step = changed_lines.step_of(1, ["mm/swapfile.c"], {"mm/swapfile.c": [1, 1, 1, 2]}, found, self.top, [])
+        self.assertEqual((step.status, step.cell, step.findings), (WARN, "1/2", [
+            Finding(WARN, "1 changed line of 2 not reached", ["mm/swapfile.c:3: c();"])]))
+        step = changed_lines.step_of(1, ["mm/vmscan.c"], {}, found, self.top, [])
         self.assertEqual(step.status, SKIP)
-        step = changed_lines.step_of(3, ["mm/swapfile.c"], {"mm/swapfile.c": [1, 1, 1, 2]}, found, self.top)
+        step = changed_lines.step_of(3, ["mm/swapfile.c"], {"mm/swapfile.c": [1, 1, 1, 2]}, found, self.top, [])
         self.assertEqual(step.status, PASS)
 
     def test_code_that_is_not_compiled(self) -> None:
         write(self.top / "mm/swapfile.c", "int a(void)\n{\n\treturn 1;\n}\n\nint b(void)\n{\n\treturn 2;\n}\n")
         found = changed_lines.Reached({"mm/swapfile.c": {1: 1, 3: 1}})
         touched, owned = ["mm/swapfile.c"], {"mm/swapfile.c": [0, 0, 1, 0, 0, 0, 0, 0, 0]}
-        step = changed_lines.step_of(1, touched, owned, found, self.top)
+        step = changed_lines.step_of(1, touched, owned, found, self.top, [])
         self.assertEqual(step.status, PASS)
         owned = {"mm/swapfile.c": [0, 0, 0, 0, 0, 0, 0, 1, 0]}
-        step = changed_lines.step_of(1, touched, owned, found, self.top)
-        self.assertEqual((step.status, step.details),
-                         (WARN, ["not compiled, or never called: mm/swapfile.c: b()"]))
+        step = changed_lines.step_of(1, touched, owned, found, self.top, [])
+        self.assertEqual(step.findings, [Finding(WARN, "1 changed function not compiled, or never called",
+                                                 ["mm/swapfile.c: b()"])])
+
+    def test_file_that_no_configuration_compiles(self) -> None:
+        step = changed_lines.step_of(1, ["mm/nommu.c"], {}, changed_lines.Reached(), self.top, ["mm/nommu.c"])
+        self.assertEqual((step.cell, step.findings),
+                         ("none", [Finding(WARN, "mm/nommu.c is not compiled in any configuration tried")]))
+
+    def test_conditions_that_go_one_way_only(self) -> None:
+        write(self.top / "mm/swapfile.c", PROGRAM)
+        subprocess.run(["gcc", "-O2", "--coverage", "-o", "a", "mm/swapfile.c"], cwd=self.top, check=True)
+        subprocess.run(["./a"], cwd=self.top, check=True)
+        next(self.top.glob("*.gcda")).rename(self.top / "swapfile.gcda")
+        next(self.top.glob("*.gcno")).rename(self.top / "swapfile.gcno")
+        counts = counters.read_counts(self.top, counters.Tools())["mm/swapfile.c"]
+        wanted = {number: line.partition("/* ")[2].partition(" */")[0]
+                  for number, line in enumerate(PROGRAM.splitlines(), 1)}
+        source = [line.partition(" /* ")[0] for line in PROGRAM.splitlines()]
+        found = {number: changed_lines.one_way(source, number, counts.lines, counts.branches)
+                 for number in wanted}
+        self.assertEqual(found, wanted)
+        reached = changed_lines.Reached({"mm/swapfile.c": counts.lines}, {"mm/swapfile.c": counts.branches})
+        line = next(number for number, way in wanted.items() if way == "never true")
+        owned = {"mm/swapfile.c": [number == line for number in wanted]}
+        step = changed_lines.step_of(1, ["mm/swapfile.c"], owned, reached, self.top, [])
+        self.assertEqual((step.status, step.cell, step.findings[0].text),
+                         (WARN, "1/1", "1 changed condition only ever one way"), "its line is reached")
+
+    def test_files_that_a_series_adds(self) -> None:
+        diff = "--- /dev/null\n+++ b/mm/{}\n@@ -0,0 +1 @@\n+int a;\n"
+        patches = [Patch(1, 1, 1, "x", "A", "", diff.format(name), self.top / "p", [], "", "")
+                   for name in ("swap_tier.c", "damon/a.c", "swap_table.h")]
+        self.assertEqual(changed_lines.added(patches), ["mm/swap_tier.c"])
+        watched = (*counters.WATCHED, "mm/swap_tier.c")
+        self.assertEqual(counters.watched_name("/x/tree/mm/swap_tier.c", watched), "mm/swap_tier.c")
+        self.assertIsNone(counters.watched_name("/x/tree/mm/swap_tier.c"))
+        kernel = make_kernel(self.top / "linux")
+        write(self.top / "1.patch", "diff --git a/mm/swap_tier.c b/mm/swap_tier.c\nnew file mode 100644\n"
+              + diff.format("swap_tier.c"))
+        owned = changed_lines.owners(kernel, [self.top / "1.patch"], self.top / "last", watched)
+        self.assertEqual(owned, {"mm/swap_tier.c": [1]})
+        found = changed_lines.Reached({"mm/swap_tier.c": {1: 0}})
+        step = changed_lines.step_of(1, ["mm/swap_tier.c"], owned, found, self.top / "last", [])
+        self.assertEqual((step.status, step.cell), (WARN, "0/1"))
 
 
 if __name__ == "__main__":

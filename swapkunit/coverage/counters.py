@@ -101,11 +101,11 @@ def add_counts(total: Counts, other: Counts) -> None:
         total.setdefault(name, FileCounts()).add(counts)
 
 
-def watched_name(name: str) -> str | None:
-    """The name in the kernel tree, such as mm/swapfile.c, for a name in gcov's output; None if not in WATCHED."""
+def watched_name(name: str, watched: Iterable[str] = WATCHED) -> str | None:
+    """The name in the kernel tree, such as mm/swapfile.c, for a name in gcov's output; None if not in watched."""
     found = WATCHED_END.search(name)
-    whole = found[1] + found[2] if found else ""
-    return whole if whole in WATCHED else None
+    whole = found[1] + found[2] if found else name
+    return next((one for one in watched if whole == one or whole.endswith(f"/{one}")), None)
 
 
 # -- the tools ---------------------------------------------------------------
@@ -113,10 +113,11 @@ def watched_name(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Tools:
-    """The gcov and gcov-tool that belong to the compiler."""
+    """The gcov and gcov-tool that belong to the compiler; watched: the files whose counts are read."""
 
     gcov: str = "gcov"
     gcov_tool: str = "gcov-tool"
+    watched: tuple[str, ...] = WATCHED
 
 
 def tools_for(make_options: Iterable[str]) -> Tools:
@@ -186,11 +187,11 @@ def read_counts(directory: Path, tools: Tools, unit: str = "*", branches: bool =
                              "run `swap-kunit coverage` again")
     total: Counts = {}
     for line in done.stdout.splitlines():
-        add_counts(total, unit_counts(json.loads(line)["files"]))
+        add_counts(total, unit_counts(json.loads(line)["files"], tools.watched))
     return total
 
 
-def unit_counts(entries: list[dict[str, Any]]) -> Counts:
+def unit_counts(entries: list[dict[str, Any]], watched: Iterable[str]) -> Counts:
     """The counts of one compiled file, from gcov's JSON.
 
     If the kernel's file is still called mm/NAME_real.c, mm/NAME.c is our wrapper.
@@ -199,7 +200,7 @@ def unit_counts(entries: list[dict[str, Any]]) -> Counts:
                 if entry["file"].endswith("_real.c")}
     found: Counts = {}
     for entry in entries:
-        name = watched_name(entry["file"])
+        name = watched_name(entry["file"], watched)
         if name and entry["file"] not in wrappers:
             found.setdefault(name, FileCounts()).add(file_counts(entry))
     return found

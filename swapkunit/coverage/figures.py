@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterable
 
 from . import counters
 from .counters import BOOT, WATCHED, Counts, FileCounts, Tools
@@ -22,19 +22,19 @@ def collect(raw: Path, notes: Path, source: Path, tools: Tools, jobs: int) -> di
     suites = counters.counts_by_suite(raw, notes, tools, jobs)
     if not suites.keys() - {BOOT}:
         raise NoCounters("cannot read coverage: no case wrote counters; the consoles of the run show why none finished")
-    text = {name: source_lines(source / name) for name in WATCHED}
+    text = {name: source_lines(source / name) for name in tools.watched}
     for counts in suites.values():
         for name, file_counts in counts.items():
             file_counts.settle_functions(text[name])
     return suites
 
 
-def total_of(suites: dict[str, Counts]) -> Counts:
+def total_of(suites: dict[str, Counts], watched: Iterable[str] = WATCHED) -> Counts:
     """The sum of all suites."""
     total: Counts = {}
     for counts in suites.values():
         counters.add_counts(total, counts)
-    return {name: total[name] for name in WATCHED if name in total}
+    return {name: total[name] for name in watched if name in total}
 
 
 def source_lines(path: Path) -> list[str]:

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The step `lines`: which lines of the swap files each patch changes, and which of these the suites reach."""
+"""The step `lines`: which lines of the swap files each patch changes, and which of these the suites reach.
+
+A line like `if (x) return 0;` is reached even if x is never true, so the branches of conditions count as well. Files
+that the series adds to mm/ are counted like the swap files.
+"""
 from __future__ import annotations
 
 import difflib
+import re
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -10,6 +15,7 @@ from pathlib import Path
 
 from .. import sandbox
 from ..base.errors import SwapKunitError, UntestableKernel
+from ..base.text import plural
 from ..build import patches
 from ..coverage import lcov
 from ..coverage.counters import WATCHED, Tools, function_in_source
@@ -17,21 +23,31 @@ from ..coverage.figures import collect, source_lines, total_of
 from ..coverage.measure import run_counting
 from ..coverage.places import Places, counter_directory, forget, keep_notes
 from ..run.session import Session
-from .report import PASS, SKIP, WARN, Step
+from ..series.series import Patch
+from .report import PASS, SKIP, WARN, Finding, Step
 from .testbed import Testbed, limit_of, quiet
 
 STEP = "lines"
+ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(mm/[\w-]+\.[ch])$", re.M)
+# A condition; not a loop, whose body has lines of its own, and not a macro such as WARN_ON(), with branches of its own.
+CONDITION = re.compile(r"\bif \(|&&|\|\|| \? ")
+LEAVES = re.compile(r"\b(return|goto|break|continue)\b[^;]*;$")
+LABEL = re.compile(r"\w+:$|\}")
+ONE_WAY = "goes only one way"
+FAR = 8         # lines after a condition in which to look for the next one of code
+NO_CONDITION = re.compile(r"^\s*(for|while|do|switch|case|\w*for_each\w*)\b|\b[A-Z_]{4,}\(")
 
 
 @dataclass
 class Reached:
     """The lines that the suites reach in a state of the series.
 
-    counts: file -> line -> times, only lines of code. why_not: why there are no counts; status:
-    the step's status in that case. seconds: how long the measurement took.
+    counts: file -> line -> times, only lines of code; branches: file -> line -> times of each branch.
+    why_not: why there are no counts; status: the step's status in that case. seconds: how long the measurement took.
     """
 
     counts: dict[str, dict[int, int]] = field(default_factory=dict)
+    branches: dict[str, dict[int, list[int]]] = field(default_factory=dict)
     why_not: str = ""
     status: str = SKIP
     seconds: float = 0.0
@@ -54,25 +70,30 @@ class State:
 
     def owners(self) -> dict[str, list[int]]:
         """See owners()."""
-        return owners(self.tree, self.files, self.source)
+        return owners(self.tree, self.files, self.source, self.tools.watched)
 
 
 # -- which patch a line comes from -------------------------------------------
 
 
-def owners(source: Path, files: list[Path], scratch: Path) -> dict[str, list[int]]:
+def added(patches_of: list[Patch]) -> list[str]:
+    """The files that patches add to mm/."""
+    return [name for patch in patches_of for name in ADDED.findall(patch.diff) if name not in WATCHED]
+
+
+def owners(source: Path, files: list[Path], scratch: Path, watched: tuple[str, ...] = WATCHED) -> dict[str, list[int]]:
     """Swap file -> for each line of its last state the patch (from 1) it comes from, 0 for the base.
 
     Afterwards scratch holds the swap files of that state.
     """
     found: dict[str, list[int]] = {}
     scratch.parent.mkdir(parents=True, exist_ok=True)
-    texts = {name: read(source / name) for name in WATCHED}
+    texts = {name: read(source / name) for name in watched}
     for number in range(1, len(files) + 1):
         with tempfile.TemporaryDirectory(prefix="state-", dir=scratch.parent) as name:
             state = Path(name) / "files"
             patched = patches.lay(source, state, [], files[:number])
-            for path in WATCHED:
+            for path in watched:
                 new = read((state if path in patched.files else source) / path)
                 mine = found.get(path) or [0] * len(texts[path])
                 if new != texts[path]:
@@ -111,8 +132,9 @@ def reached(state: State) -> Reached:
     name = testbed.key(state.files, "coverage")
     known = testbed.store.get(name)
     if known and (state.pages / "index.html").exists():
-        return Reached({path: {int(line): times for line, times in counts.items()}
-                        for path, counts in known["counts"].items()}, seconds=known["seconds"])
+        return Reached(*({path: {int(line): times for line, times in counts.items()}
+                          for path, counts in known[what].items()} for what in ("counts", "branches")),
+                       seconds=known["seconds"])
     started = time.monotonic()
     with quiet(testbed.log):
         found = build_and_count(state)
@@ -155,7 +177,9 @@ def count(state: State, session: Session) -> Reached:
         lcov.make_pages(places.info, state.pages, state.source,
                         f"swap code of Linux {session.kernel.version} with the series")
         lcov.name_suites(state.pages, suites)
-        return Reached({name: dict(counts.lines) for name, counts in total_of(suites).items()})
+        total = total_of(suites, state.tools.watched).items()
+        return Reached({name: dict(counts.lines) for name, counts in total},
+                       {name: dict(counts.branches) for name, counts in total})
 
 
 def without_counts(text: list[str], changed: list[int], counts: dict[int, int]) -> list[str]:
@@ -165,31 +189,75 @@ def without_counts(text: list[str], changed: list[int], counts: dict[int, int]) 
                               if name and not any(line in counts for line in range(first, last + 1))))
 
 
-def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found: Reached, source: Path) -> Step:
-    """The step of patch number: which of its lines no case reaches."""
-    if not set(touched) & set(WATCHED):
-        return Step(STEP, SKIP, "changes none of the swap files")
+def one_way(text: list[str], line: int, counts: dict[int, int], branches: dict[int, list[int]]) -> str:
+    """How the condition on a line that is reached goes one way only, such as "never true"; "" if it goes both.
+
+    gcov has two branches for each operand of && and ||, and the same again for each copy of an inlined function.
+    """
+    code, ways = text[line - 1].rstrip(), branches.get(line, [])
+    above = text[line - 2].rstrip() if line > 1 else ""
+    if not counts.get(line) or len(ways) < 2 or NO_CONDITION.search(code) or not (
+            CONDITION.search(code) or above.endswith(("&&", "||"))):
+        return ""
+    operands = len(re.findall(r"&&|\|\|", code.removesuffix("&&").removesuffix("||"))) + 1
+    if len(ways) % (2 * operands):
+        operands = 1
+    for place in range(operands):
+        one, other = (sum(ways[2 * place + way::2 * operands]) for way in (0, 1))
+        if bool(one) != bool(other):
+            return f"operand {place + 1} of {operands} {ONE_WAY}" if operands > 1 else which_way(text, line, counts)
+    return ""
+
+
+def which_way(text: list[str], line: int, counts: dict[int, int]) -> str:
+    """The way that a condition never goes, as the lines around it show: gcov does not say which of its branches is true.
+
+    "" if its body has a line of its own that is not reached, which says as much.
+    """
+    code, following = text[line - 1].rstrip(), line + 1
+    if code.count("(") != code.count(")"):
+        return ONE_WAY
+    body = code
+    if code.endswith((")", "{")):
+        if following in counts:
+            return "never false" if counts[following] else ""
+        body, following = "".join(text[line:line + 1]), line + 2
+    after = next((number for number in range(following, min(following + FAR, len(text) + 1))
+                  if number in counts or LABEL.match(text[number - 1])), 0)
+    if LEAVES.search(body) and after in counts and not LABEL.match(text[after - 1]):
+        return "never true" if counts[after] else "never false"
+    return ONE_WAY
+
+
+def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found: Reached, source: Path,
+            not_compiled: list[str]) -> Step:
+    """The step of patch number: which of its lines no case reaches. not_compiled: files that no configuration has."""
+    lost = [Finding(WARN, f"{name} is not compiled in any configuration tried") for name in not_compiled]
+    if not set(touched) & {*WATCHED, *owned}:
+        return Step(STEP, PASS if lost else SKIP, "changes none of the swap files", "none" * bool(lost)).having(lost)
     if found.why_not:
         return Step(STEP, found.status, found.why_not)
     code = hit = 0
     missed: list[str] = []
     uncounted: list[str] = []
+    odd: list[str] = []
     shown: dict[str, dict[int, tuple[int | None, str]]] = {}
     for name, owner in owned.items():
-        text = source_lines(source / name)
-        mine = [line for line, whose in enumerate(owner, 1) if whose == number]
-        uncounted += [f"{name}: {function}()" for function in without_counts(text, mine, found.counts.get(name, {}))]
+        text, counts = source_lines(source / name), found.counts.get(name, {})
+        mine = [line for line, whose in enumerate(owner, 1) if whose == number and line <= len(text)]
+        uncounted += [f"{name}: {function}()" for function in without_counts(text, mine, counts)]
         for line in mine:
-            times = found.counts.get(name, {}).get(line)
+            times, where = counts.get(line), f"{name}:{line}: {text[line - 1].strip()}"
             code, hit = code + (times is not None), hit + bool(times)
-            shown.setdefault(name, {})[line] = times, text[line - 1] if line <= len(text) else ""
-            if times == 0:
-                missed.append(f"{name}:{line}: {text[line - 1].strip()}")
-    data = {"lines": shown}
-    missed += [f"not compiled, or never called: {name}" for name in uncounted]
-    if uncounted and not code:
-        return Step(STEP, WARN, "the changed code is not compiled, or never called", "none", missed, data=data)
-    if not code:
-        return Step(STEP, PASS, "changes no line of code that the last patch tests", "none", data=data)
-    return Step(STEP, WARN if missed else PASS, f"the suites reach {hit} of {code} changed lines of code",
-                f"{hit}/{code}", missed, data=data)
+            way = one_way(text, line, counts, found.branches.get(name, {}))
+            shown.setdefault(name, {})[line] = times, text[line - 1] + f"  <- {way}" * bool(way)
+            missed += [where] if times == 0 else []
+            odd += [f"{way}: {where}"] if way else []
+    for what, lines in ((f"{plural(code - hit, 'changed line')} of {code} not reached", missed),
+                        (f"{plural(len(odd), 'changed condition')} only ever one way", odd),
+                        (f"{plural(len(uncounted), 'changed function')} not compiled, or never called", uncounted)):
+        lost += [Finding(WARN, what, lines)] if lines else []
+    summary = f"the suites reach {hit} of {code} changed lines of code" if code else \
+        "changes no line of code that the last patch tests"
+    return Step(STEP, PASS, "; ".join([summary, *(one.text for one in lost)]), f"{hit}/{code}" if code else "none",
+                data={"lines": shown}).having(lost)

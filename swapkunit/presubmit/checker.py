@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import tempfile
 import time
@@ -27,6 +28,8 @@ from .request import QUICK, CheckRequest
 from .testbed import Testbed, Tested, quiet
 from .testbeds import Testbeds, changes_the_build
 
+DELETED = re.compile(r"^--- a/(.+)\n\+\+\+ /dev/null$", re.M)
+
 
 class Checker:
     """The check of one series; report grows with each step."""
@@ -39,6 +42,7 @@ class Checker:
         self.box = self.testbeds.box()
         self.reports: dict[int, PatchReport] = {}       # by id() of their patches
         self.before: dict[str, Tested] = {}     # in other configurations, the state before the next patch
+        self.compiled: dict[int, set[str]] = {}         # by id() of patches, the files compiled in any configuration
         self.known_messages: set[str] = set()           # of the compiler, without_numbers()
         self.file_checks = None if request.depth == QUICK else FileChecks(
             base.kernel, request.run, top, request.sandbox, self.testbeds.base_key, self.testbeds.store)
@@ -152,7 +156,9 @@ class Checker:
             self.add(report, decided)
             report.better = steps.better(tested, before or base, bool(steps.FIXES.search(patch.message)),
                                          decided.data["changed"])
+        compiled = self.compiled[id(patch)] = set(tested.objects)
         for step in self.file_steps(where):
+            compiled.update(step.data.get("files", ()))
             self.add(report, step)
         if not tested.built:
             self.skip_rest(report, "the build was killed" if tested.limit else "there is no kernel to test")
@@ -225,7 +231,9 @@ class Checker:
         self.report.pages = "coverage" if found.counts else ""
         for number, patch in enumerate(patches, 1):
             if self.reports[id(patch)] in self.report.patches and self.builds(patch):
-                step = changed_lines.step_of(number, patch.touched, owned, found, self.report.out / "source")
+                lost = [name for name in patch.touched if name.endswith(".c")
+                        and name not in self.compiled.get(id(patch), ()) and name not in DELETED.findall(patch.diff)]
+                step = changed_lines.step_of(number, patch.touched, owned, found, self.report.out / "source", lost)
                 self.add(self.reports[id(patch)], replace(step, seconds=found.seconds / len(patches)))
 
     # -- the report ---------------------------------------------------------

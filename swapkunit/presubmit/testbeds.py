@@ -12,7 +12,7 @@ from ..coverage.counters import WATCHED, tools_for
 from ..coverage.places import FRAGMENT
 from ..series.bases import Base
 from ..series.series import Patch, Series
-from .changed_lines import State
+from .changed_lines import State, added
 from .request import FULL, CheckRequest
 from .store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
 from .testbed import Tested, Testbed
@@ -63,11 +63,17 @@ class Testbeds:
         return testbed.test([patch.file for patch in patches], touched, changes_the_build(patches))
 
     def counting_state(self, patches: list[Patch], out: Path) -> State | None:
-        """The state to measure coverage in; None if the series changes none of the swap files. out: the report's."""
-        if not {name for patch in patches for name in patch.touched} & set(WATCHED):
+        """The state to measure coverage in; None if the series neither changes nor adds a swap file. out: the report's."""
+        new = added(patches)
+        if not {name for patch in patches for name in patch.touched} & {*WATCHED, *new}:
             return None
-        return State(self.make(FRAGMENT, [FRAGMENT]), self.plain, self.kernel.path, [patch.file for patch in patches],
-                     out / "source", out / "coverage", tools_for(self.request.run.make_options))
+        counting = self.make(FRAGMENT, [FRAGMENT])
+        names = [Path(name).stem for name in new if name.endswith(".c")]
+        counting.request.make_options = [*counting.request.make_options,
+                                         *[f"SWAP_KUNIT_COUNTED={' '.join(names)}"] * bool(names)]
+        tools = replace(tools_for(self.request.run.make_options), watched=(*WATCHED, *new))
+        return State(counting, self.plain, self.kernel.path, [patch.file for patch in patches], out / "source",
+                     out / "coverage", tools)
 
 
 def changes_the_build(patches: list[Patch]) -> bool:
