@@ -112,6 +112,19 @@ class Outcomes(Applying):
             self.assertEqual(outcome.strayed, outcome.moved if remark else [])
             self.assertEqual(steps.applies(outcome.patch, outcome, []).status, "warn" if remark else "pass")
 
+    def test_hunk_after_others_and_between_functions(self) -> None:
+        """Places are looked up by old lines; the function that ends above a comment is not the one it is about."""
+        bodies = [f"/*\n * About {name}.\n */\nint {name}(void)\n{{\n\t{name}_();\n\tloop();\n\treturn 0;\n}}\n\n"
+                  for name in ("one", "two", "six")]
+        write(self.kernel / "mm/swapfile.c", "".join(bodies))
+        more = "".join(f"+int more_{number};\n" for number in range(9))
+        patch = self.patch("--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -101,3 +101,12 @@\n"
+                           f"{more} /*\n  * About one.\n  */\n"
+                           "@@ -115,3 +124,4 @@ int two(void)\n \ttwo_();\n+\tmore();\n \tloop();\n \treturn 0;\n"
+                           "@@ -121,5 +131,5 @@ int one(void)\n /*\n- * About six.\n+ * Of six.\n  */\n int six(void)\n {\n")
+        outcome = self.attempt(patch)[0]
+        self.assertEqual((len(outcome.moved), outcome.strayed), (3, []))
+
     def test_already_there(self) -> None:
         git(self.kernel, "checkout", "-q", "master")
         self.assertEqual(self.failure(self.patches[1]).reason, "the tree already has this change")

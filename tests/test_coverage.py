@@ -226,6 +226,8 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(counters.function_in_source(text, 14), ("bar", 12, 15))
         self.assertEqual(counters.function_in_source(text, 1), ("", 0, 0))
         self.assertEqual(counters.function_in_source(text, 10), ("", 0, 0))
+        declared = ["int foo(int a,", "\tint b);", "static int bar(void);", "", "struct one {", "\tint x;", "};"]
+        self.assertEqual([counters.function_in_source(declared, line)[0] for line in range(1, 8)], [""] * 7)
         self.assertEqual(counters.function_in_source([], 10), ("", 0, 0))
 
     def test_json_is_machine_readable(self) -> None:

@@ -29,6 +29,7 @@ BOOT = "boot"       # the directory for counters from before the first case
 STEMS = "|".join(sorted({Path(name).stem for name in WATCHED}))
 WATCHED_END = re.compile(rf"(?:^|/)(mm/(?:{STEMS}))(?:_real)?(\.[ch])$")
 DEFINITION = re.compile(r"(?:[A-Za-z_][\w\s*]*?\b)??(\w+)\(")     # a function's first line, kernel style
+DECLARED = 12   # lines that a function's parameters may take
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)")
 
 
@@ -84,7 +85,7 @@ def function_in_source(text: list[str], line: int) -> tuple[str, int, int]:
         if start.startswith("}") and first != line:
             break
         found = DEFINITION.match(start)
-        if found and not start.rstrip().endswith(";"):
+        if found and next(iter(re.findall("[{;]", "".join(text[first - 1:first + DECLARED]))), "") == "{":
             last = first + 1
             while last < len(text) and not text[last - 1].startswith("}"):
                 last += 1

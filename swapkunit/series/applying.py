@@ -18,7 +18,7 @@ from ..base.kernel import Kernel
 from ..build.patches import DoesNotApply, apply
 from ..source.kernels import cached
 from .mails import printable
-from .mismatch import IS_IN, compare, header_of, seems_in_already, strayed
+from .mismatch import IS_IN, compare, header_of, lead_of, seems_in_already, strayed
 from .series import Patch
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ NO_FILE = re.compile(r"^error: ((?P<file>.+): (?:No such file or directory|alrea
                      re.M)
 MOVED = re.compile(r"^(?:Checking patch (?P<file>.+?)(?: => .+)?\.\.\.|Hunk #(?P<hunk>\d+) succeeded at (?P<line>\d+) "
                    r"\(offset -?(?P<offset>\d+) lines?\)\.)$", re.M)
+HEADING = re.compile(r"^@@ -(\d+)\S* \S+ @@ ?(.*)$", re.M)
 
 
 @dataclass
@@ -101,27 +102,48 @@ def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Ou
         link = link_in(base_dir, name)
         if link:
             return Failed(patch, name, f"{link} is a symbolic link in this tree")
+    old = {name: bytes_in(scratch if name in copied else base_dir, name) for name in patch.touched}
     try:
         apply(base_dir, scratch, copied, patch.file)
-        return with_offsets(patch, scratch)
+        return with_offsets(patch, scratch, old)
     except DoesNotApply as error:
         return diagnose(patch, scratch, error)
 
 
-def with_offsets(patch: Patch, scratch: Path) -> Applied:
-    """An applied patch, and which of its hunks are not at the lines they name."""
+def bytes_in(top: Path, name: str) -> bytes:
+    """A file's content; b"" if there is no such file."""
+    return (top / name).read_bytes() if (top / name).is_file() else b""
+
+
+def with_offsets(patch: Patch, scratch: Path, old: dict[str, bytes]) -> Applied:
+    """An applied patch, and which of its hunks are not at the lines they name. old: its files before it."""
+    # Undoing it, git counts lines as before the patch.
     output = git.in_scratch(scratch, "apply", "-R", "--check", "--verbose", patch.file.absolute()).output
     file, found = "", Applied(patch)
     for match in MOVED.finditer(output):
         file = match["file"] or file
         if match["hunk"]:
             place = f"{file}: hunk {match['hunk']} at line {match['line']}, offset {match['offset']}"
-            changed = hunks_of(patch, file)
-            text = (scratch / file).read_text(errors="surrogateescape").split("\n") if changed else []
-            elsewhere = strayed(changed[int(match["hunk"]) - 1], int(match["line"]), text) if changed else ""
+            changed, before = hunks_of(patch, file), old.get(file, b"")
+            elsewhere = ""
+            if changed and before:
+                hunk, text = changed[int(match["hunk"]) - 1], before.decode(errors="surrogateescape").split("\n")
+                elsewhere = strayed(hunk, headings(before, scratch / file, len(lead_of(hunk))).get(int(match["line"]), ""),
+                                    text)
             found.moved.append(place + elsewhere)
             found.strayed += [place + elsewhere] if elsewhere else []
     return found
+
+
+def headings(old: bytes, new: Path, context: int) -> dict[int, str]:
+    """What git writes after the @@ of each hunk between old and new, with so many lines of context, by old line."""
+    with tempfile.TemporaryDirectory(prefix="headings-", dir=new.parent) as name:
+        before, attributes = Path(name) / f"old{new.suffix}", Path(name) / "attributes"
+        before.write_bytes(old)
+        attributes.write_text("*.[ch] diff=cpp\n")     # as the kernel's own .gitattributes
+        done = git.in_scratch(new.parent, "-c", f"core.attributesFile={attributes}", "diff", "--no-index", "--no-color",
+                              f"-U{context}", before, new)
+    return {int(line): heading for line, heading in HEADING.findall(done.output)}
 
 
 def hunks_of(patch: Patch, file: str) -> unidiff.PatchedFile | None:

@@ -16,6 +16,7 @@ SEEMS_IN = "; the tree seems to have this change already: "
 SHOWN = 5       # lines of the tree around the place
 LONG = 20       # characters of a line that does not occur by chance
 ALIKE = 0.8     # the difflib ratio of two similar lines
+INSIDE = re.compile(r"\t|\s*$|#|\w+:")       # starts a line in a function's body, by coding style
 
 
 def header_of(hunk: unidiff.Hunk) -> str:
@@ -105,15 +106,24 @@ def similar(hunk: unidiff.Hunk, have: Counter[str], text: list[str]) -> int:
                and (any(line in other for other in near) or difflib.get_close_matches(line, near, 1, ALIKE)))
 
 
-def strayed(hunk: unidiff.Hunk, line: int, text: list[str]) -> str:
-    """A remark if a hunk applied at line of text, outside of the function it names, though text has it; else ""."""
-    lead = [part.value for part in itertools.takewhile(lambda part: part.is_context, hunk)]
+def lead_of(hunk: unidiff.Hunk) -> list[str]:
+    """The context before the first changed line."""
+    return [line.value.rstrip("\n") for line in itertools.takewhile(lambda line: line.is_context, hunk)]
+
+
+def strayed(hunk: unidiff.Hunk, here: str, text: list[str]) -> str:
+    """A remark if a hunk applied in another function than it names, which text has with most of its lines; else "".
+
+    here: git's heading of the hunk's place. Silent for a hunk that begins outside of a function.
+    """
+    name, other = function_name(hunk.section_header, text), function_name(here, text)
     first, last = function_span(hunk.section_header, text)
-    if last - first == len(text) or first < line <= last or any(re.match(r"[A-Za-z_}][^:]*$", part) for part in lead):
+    if not other or name == other or last - first == len(text) or not all(map(INSIDE.match, lead_of(hunk))):
         return ""
-    here = next((name for name in (function_name(part, []) for part in reversed(text[:line])
-                                   if re.match(r"[A-Za-z_]", part)) if name), "")
-    return f", in {here + '()' if here else 'no function'} instead of {function_name(hunk.section_header, text)}()"
+    expected = Counter(line.value.rstrip("\n") for line in hunk if not line.is_added and telling(line.value))
+    if 2 * (expected & Counter(text[first:last])).total() < expected.total():
+        return ""
+    return f", in {other}() instead of {name}()"
 
 
 def squeeze(line: str) -> str:
