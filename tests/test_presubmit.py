@@ -473,12 +473,31 @@ class Steps(Scratch):
         patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "0001.patch", [], "", "")
         self.enterContext(contextlib.redirect_stdout(io.StringIO()))
         step = steps.checkpatch(patch, self.top)
-        self.assertEqual((step.status, step.summary), (WARN, "9 checks"))
-        self.assertEqual([line.removesuffix(": CHECK: odd") for line in step.details],
+        self.assertEqual((step.status, step.summary, step.cell), (NOTE, "9 checks", ""))
+        self.assertEqual([line.removesuffix(": CHECK: odd") for line in step.findings[0].evidence],
                          ['the mail, "words that say why"', "the mail", "mm/a.c", "mm/a.c", "mm/a.c",
                           "mm/a.c:8", "mm/a.c:8", "mm/a.c:9", "the mail"])
         script.write_text('die "no such module"')
         self.assertEqual(steps.checkpatch(patch, self.top).status, FAIL)
+
+    def test_checkpatch_weighs_and_folds(self) -> None:
+        """An error is a warning, the rest notes; lines that are only moved, or that the base has too, count no more."""
+        write(self.top / "mm/a.c", "int there_already;\n")
+        write(self.top / "scripts/checkpatch.pl", """
+            open F, $ARGV[-1]; my $n = 0;
+            while (<F>) { $n++; print "$ARGV[-1]:$n: $2: bad $1\\n" if /^\\+?int.*(new|moved|there).*; *(.*)$/; }
+            print "$ARGV[-1]:1: WARNING: asked $ENV{GIT_DIR}\\n"; exit 1""".replace("\\\\", "\\").replace(
+            "$2: bad", "@{[index($_, 'new_err') < 0 ? 'WARNING' : 'ERROR']}: bad"))
+        hunk = "-\tint moved_here;\n+int moved_here;\n+int there_already;\n+int new_error;\n+int new_one;\n"
+        diff = f"diff --git a/mm/a.c b/mm/a.c\n--- a/mm/a.c\n+++ b/mm/a.c\n@@ -1,1 +1,4 @@\n{hunk}"
+        write(self.top / "1.patch", f"Subject: x\n\n---\n{diff}-- \n2.0\n")
+        self.enterContext(contextlib.redirect_stdout(io.StringIO()))
+        step = steps.checkpatch(Patch(1, 1, 1, "x", "A", "", diff, self.top / "1.patch", [], "", ""), self.top)
+        self.assertEqual([(one.weight, one.text, one.evidence) for one in step.findings],
+                         [(WARN, "1 error", ["mm/a.c:3: ERROR: bad new"]),
+                          (NOTE, "2 warnings", ["mm/a.c:4: WARNING: bad new",
+                                                'the mail, "Subject: x": WARNING: asked /nonexistent'])])
+        self.assertEqual(step.details, ["2 remarks on lines that the patch only moves or repeats"])
 
     def test_suspicions_are_a_finding(self) -> None:
         patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "p", [], "", "", ["its tabs became spaces"])

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from ..base import commands
+from ..base import commands, git
 from ..base.kernel import Kernel
 from ..base.text import plural
 from ..build.build import OWN_FAULT
@@ -18,8 +18,9 @@ from ..run.known_bugs import split_faults
 from ..run.results import FAIL as FAILED, PASS as PASSED, SKIPPED, TestResult
 from ..run.verdict import failures
 from ..series.applying import Applied, Failed, Outcome, which_kernels_take
+from ..series.mismatch import squeeze, telling
 from ..series.series import Patch
-from .report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Step, shortened
+from .report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Step, found, shortened
 from .testbed import BOOT, Tested
 
 FILE_OF = re.compile(r"(?:diff --git .* |\+\+\+ )b/(?P<file>.*)")
@@ -28,11 +29,15 @@ SOME = 3        # names in a list
 OUTSIDE = "outside of all cases"
 FIXES = re.compile(r"^Fixes: *[0-9a-f]{7,}", re.M | re.I)
 QUOTED = 40     # characters of a line of the mail, enough to find it
-CHECKPATCH = re.compile(r"^(?P<where>.*?:\d+|.*?): (?P<kind>ERROR|WARNING|CHECK): ?(?P<text>.*)$")
+CHECKPATCH = "scripts/checkpatch.pl"
+KINDS = ("ERROR", "WARNING", "CHECK")       # of checkpatch's remarks
+MOVED = "moved"
+FIRST_COMMIT = "1da177e4c3f41524e886b7f1b8a0c1fc7321cac2"      # Linux 2.6.12-rc2
+REMARK = re.compile(r"^(?P<where>.*?:\d+|.*?): (?P<kind>ERROR|WARNING|CHECK): ?(?P<text>.*)$")
 LEGEND = "A: before this patch, B: with it; A1:5+3 allocates slots 5 to 7 of cluster 1, F frees, R reads, W writes; " \
          "a:b.. from slot b to the cluster's end, a:* the whole cluster"
 # The files that decide a verdict.
-JUDGES = ("include/kunit/", "lib/kunit/", "tools/testing/kunit/", "scripts/checkpatch.pl", "scripts/kernel-doc")
+JUDGES = ("include/kunit/", "lib/kunit/", "tools/testing/kunit/", CHECKPATCH, "scripts/kernel-doc")
 
 
 # -- applies -----------------------------------------------------------------
@@ -57,15 +62,15 @@ def applies(patch: Patch, outcome: Outcome, elsewhere: list[str]) -> Step:
 
 def applies_elsewhere(patches: list[Patch], scratch: Path, kernel: Kernel) -> list[list[str]]:
     """For each patch, which kernels other than this one it applies to after those before it."""
-    found = [(f"Linux {other.version}", outcomes) for other, outcomes in which_kernels_take(patches, scratch)
+    tried = [(f"Linux {other.version}", outcomes) for other, outcomes in which_kernels_take(patches, scratch)
              if other.path != kernel.path]
-    return [kernels_for(found, place) for place in range(len(patches))]
+    return [kernels_for(tried, place) for place in range(len(patches))]
 
 
-def kernels_for(found: list[tuple[str, list[Outcome]]], place: int) -> list[str]:
-    """The kernels in found that the patch at place applies to, and those that have it already."""
+def kernels_for(tried: list[tuple[str, list[Outcome]]], place: int) -> list[str]:
+    """The kernels in tried that the patch at place applies to, and those that have it already."""
     takers, having = [], []
-    for name, outcomes in found:
+    for name, outcomes in tried:
         outcome = outcomes[place]
         failed = [str(one.patch.number) for one in outcomes[:place] if isinstance(one, Failed)]
         if isinstance(outcome, Applied):
@@ -82,39 +87,72 @@ def kernels_for(found: list[tuple[str, list[Outcome]]], place: int) -> list[str]
 
 def checkpatch(patch: Patch, kernel: Path) -> Step:
     """checkpatch.pl --strict of the base; the patch may change its own copy."""
-    script = kernel / "scripts/checkpatch.pl"
-    if not script.exists():
-        return Step("checkpatch", SKIP, "this tree has no scripts/checkpatch.pl")
-    command: list[str | Path] = ["perl", script, "--strict", "--terse", "--no-summary", "--color=never", patch.file]
+    if not (kernel / CHECKPATCH).exists():
+        return Step("checkpatch", SKIP, f"this tree has no {CHECKPATCH}")
+    # It asks git about commit ids; without the kernel's history there is nothing to ask.
+    env = {} if git.in_repository(kernel, "cat-file", "-t", FIRST_COMMIT).output.strip() == "commit" else \
+        {"GIT_DIR": "/nonexistent"}
+    done = run_checkpatch(kernel, patch.file, env)
+    there, old = places(patch), code_of(patch.diff, "-")
+    remarks: dict[str, list[str]] = {kind: [] for kind in (*KINDS, MOVED)}
+    for match in filter(None, map(REMARK.match, done.output.splitlines())):
+        number = match["where"].rpartition(":")[2]
+        place, line = there[int(number) - 1] if number.isdigit() and int(number) <= len(there) else ("the mail", "")
+        kind = MOVED if line and (line in old or in_base(kernel, place, line, match)) else match["kind"]
+        remarks[kind].append(f"{place}: {match['kind']}: {match['text']}")
+    if done.status and not any(remarks.values()):
+        return Step("checkpatch", FAIL, f"checkpatch.pl failed: {commands.tail(done.output, 1)}", "failed",
+                    done.output.splitlines()[-20:])
+    counts = {kind: plural(len(lines), kind.lower()) for kind, lines in remarks.items() if lines and kind in KINDS}
+    step = Step("checkpatch", PASS, ", ".join(counts.values()) or "no findings",
+                str(len(remarks["ERROR"]) + len(remarks["WARNING"]) or ""))
+    if remarks[MOVED]:
+        step.details = [f"{plural(len(remarks[MOVED]), 'remark')} on lines that the patch only moves or repeats"]
+    return found(step, [Finding(WARN if kind == "ERROR" else NOTE, count, remarks[kind])
+                        for kind, count in counts.items()])
+
+
+def run_checkpatch(kernel: Path, file: Path, env: dict[str, str], *more: str) -> commands.Finished:
+    """checkpatch.pl's remarks, a line each."""
+    command: list[str | Path] = ["perl", kernel / CHECKPATCH, "--strict", "--terse", "--no-summary", "--color=never",
+                                 *more, file]
     commands.show(command, kernel)
-    done = commands.run(command, cwd=kernel, env=commands.kernel_environment())
-    found = [match for match in map(CHECKPATCH.match, done.output.splitlines()) if match]
-    there = places(patch)
-    details = [f"{place_of(match['where'], there, patch)}: {match['kind']}: {match['text']}" for match in found]
-    if not found:
-        if done.status:
-            return Step("checkpatch", FAIL, f"checkpatch.pl failed: {commands.tail(done.output, 1)}", "failed",
-                        done.output.splitlines()[-20:])
-        return Step("checkpatch", PASS, "no findings")
-    kinds = [match["kind"] for match in found]
-    counts = ", ".join(plural(kinds.count(kind), kind.lower()) for kind in dict.fromkeys(kinds))
-    return Step("checkpatch", FAIL if "ERROR" in kinds else WARN, counts, str(len(found)), details)
+    return commands.run(command, cwd=kernel, env=commands.kernel_environment() | env)
 
 
-def places(patch: Patch) -> list[str]:
-    """For each line of patch.file its place for a reader: FILE:LINE, or the text of the mail's line.
+def code_of(diff: str, sign: str) -> set[str]:
+    """The lines of code that diff removes ("-") or adds ("+"), without white space."""
+    return {squeeze(line[1:]) for line in diff.split("\n") if line.startswith(sign) and telling(line)}
+
+
+def in_base(kernel: Path, place: str, line: str, remark: re.Match[str]) -> bool:
+    """Whether the base has this line in the same file, with the same remark."""
+    name = place.rpartition(":")[0]
+    try:
+        text = (kernel / name).read_text(errors="replace").split("\n")
+    except OSError:
+        return False
+    same = [number for number, other in enumerate(text, 1) if squeeze(other) == line]
+    if not same:
+        return False
+    output = run_checkpatch(kernel, kernel / name, {}, "--file").output
+    return any(f":{number}: {remark['kind']}: {remark['text']}" in output for number in same)
+
+
+def places(patch: Patch) -> list[tuple[str, str]]:
+    """For each line of patch.file its place for a reader, FILE:LINE or the text of the mail's line, and the code.
 
     checkpatch's --showfile keeps counting in the last file it saw, and the line numbers of
-    our copy are not those of the mail.
+    our copy are not those of the mail. The code has no white space, and is "" outside of hunks.
     """
-    found: list[str] = []
+    there: list[tuple[str, str]] = []
     file, number, old, new, quoted = "", 0, 0, 0, True
     for line in patch.file.read_text(errors="replace").split("\n"):
         named, hunk = FILE_OF.match(line), HUNK.match(line)
         if old > 0 or new > 0:
             old, new = old - (line[:1] in "- "), new - (line[:1] in "+ ")
             number += line[:1] in "+ "
-            found.append(f"{file}:{number}")
+            there.append((f"{file}:{number}", squeeze(line[1:]) if telling(line) else ""))
             continue
         quoted = quoted and line != "---"
         if named or line == "-- ":
@@ -122,16 +160,8 @@ def places(patch: Patch) -> list[str]:
         elif hunk and file:
             number, old, new = int(hunk["line"]) - 1, int(hunk["old"] or 1), int(hunk["new"] or 1)
         words = " ".join(line.split()) if quoted else ""
-        found.append(file or (f'the mail, "{shortened(words, QUOTED)}"' if words else "the mail"))
-    return found
-
-
-def place_of(where: str, there: list[str], patch: Patch) -> str:
-    """The place for a reader of checkpatch's "patch.file:LINE"."""
-    number = where.removeprefix(f"{patch.file}:")
-    if number == where or not number.isdigit():
-        return where or "the mail"
-    return there[int(number) - 1] if 0 < int(number) <= len(there) else "the mail"
+        there.append((file or (f'the mail, "{shortened(words, QUOTED)}"' if words else "the mail"), ""))
+    return there
 
 
 # -- build -------------------------------------------------------------------
