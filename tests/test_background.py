@@ -26,7 +26,7 @@ class FakeChecks:
     killed: str = ""
     asked: list[str] = field(default_factory=list)
 
-    def prepare(self, touched: list[str], users: list[str], _stale: bool) -> None:
+    def prepare(self, touched: list[str], users: list[str], _last: list[Path], _stale: bool) -> None:
         """Write down the process id."""
         self.pid.write_text(str(os.getpid()), encoding="ascii")
         self.asked += [*touched, *users]

@@ -120,6 +120,20 @@ class DryRun(Scratch):
                          ODD[1]: Ready(lacking="ours", ours=True), ODD[2]: Ready(trouble="new")}
         self.assertEqual(made.made(), {"W=1 (make)": (1, "bad", 0.0), "no SHMEM (make)": (0, "", 0.0)})
 
+    def test_new_options_are_tried_off_and_on(self) -> None:
+        kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nolddefconfig prepare mm/:\n\t@:\n")
+        write(kernel / "mm/Kconfig", "config SWAP\n")
+        hunk = "+config NEW_ONE\n+\tbool \"A new one\"\n+\n+config SILENT\n+\tbool\n"
+        patch = write(self.top / "1.patch", "diff --git a/mm/Kconfig b/mm/Kconfig\n--- a/mm/Kconfig\n+++ b/mm/Kconfig\n"
+                      f"@@ -1 +1,6 @@\n config SWAP\n{hunk}")
+        made = FileChecks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
+        with contextlib.redirect_stdout(io.StringIO()):
+            made.prepare(["mm/Kconfig"], [], [patch], True)
+            self.assertEqual([one.title for one in made.options], ["new NEW_ONE", "without NEW_ONE"])
+            results = made.results_at([patch], ["mm/Kconfig"], True)
+        self.assertIn("CONFIG_NEW_ONE=y", (self.top / "checks/with-NEW_ONE/.config").read_text())
+        self.assertEqual(made.steps(results)[-1].details, ["compiled new NEW_ONE and without NEW_ONE"])
+
     def test_parallel(self) -> None:
         jobs = [["a", ["sh", "-c", "echo printed; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]
         write(self.top / "jobs", json.dumps(jobs))

@@ -463,6 +463,12 @@ class Steps(Scratch):
         step = steps.builds(self.state(objects=["mm/swapfile.c"]), set(), ["mm/swapfile.c", "fs/nfs/file.c"])
         self.assertEqual(step.details, ["not compiled for ARCH=um in this configuration: fs/nfs/file.c"])
 
+    def test_first_error_comes_first(self) -> None:
+        lines = ["mm/a.c:1: warning: odd", *["more"] * 50, "mm/a.c:7: error: 'x' undeclared", "make: *** [x] Error 2"]
+        step = steps.builds(Tested(False, [*lines, *["later"] * 50]), set(), [])
+        self.assertEqual((step.status, step.summary), (FAIL, "does not build: mm/a.c:7: error: 'x' undeclared"))
+        self.assertEqual((step.details[0], len(step.details)), ("mm/a.c:7: error: 'x' undeclared", steps.MESSAGES))
+
     def test_checkpatch(self) -> None:
         script = self.top / "scripts/checkpatch.pl"
         script.parent.mkdir()

@@ -262,6 +262,12 @@ def check_build(layout: Layout, done: commands.Finished, made: Path) -> None:
                            f"(whole output: {layout.out / 'build.log'}); fix that and run again")
 
 
+def first_error(lines: list[str]) -> int:
+    """Where the first error is in a compiler's lines, or else make's own first; len(lines) if there is none."""
+    return next((number for pattern in (ERROR, MAKE_ITSELF) for number, line in enumerate(lines)
+                 if pattern.search(line)), len(lines))
+
+
 def named(line: str) -> str:
     """A compiler message with the kernel's real file names, and OWN before those of ours.
 

@@ -98,7 +98,7 @@ def take(checks: FileChecks, task: Task) -> list[Step]:
 def work(checks: FileChecks, touched: list[str], users: list[str], tasks: list[Task],
          last: State | None) -> Iterator[list[Step]]:
     """The steps of every task; then [] when the lines are counted."""
-    checks.prepare(touched, users, any(task.stale for task in tasks))
+    checks.prepare(touched, users, tasks[-1].files, any(task.stale for task in tasks))
     for task in tasks:
         yield take(checks, task)
     if last:

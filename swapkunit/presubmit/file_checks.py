@@ -30,7 +30,8 @@ from .file_steps import KILLED, MAKE, SPARSE, JobResult, Messages, Results, mess
 from .report import Step
 from .store import Store, key
 from .testbed import RecordingSandbox, limit_of
-from .variants import CHECK, ODD, PLAIN, Ready, Variant, commands_of, compiles_32_bit, complaint, configuration, lacking
+from .variants import (CHECK, ODD, PLAIN, Ready, Variant, commands_of, compiles_32_bit, complaint, configuration,
+                       lacking, of_new_options)
 
 PARALLEL = Path(__file__).with_name("parallel.py")
 # Which users of a header to compile: these first, and at most MOST_USERS. Without SWAP all of them: there the
@@ -53,6 +54,7 @@ class FileChecks:
         self.messages: Messages = {}            # of each job's last run
         self.broken: set[str] = set()           # jobs that fail in the base
         self.wanted: tuple[Variant, ...] = ()   # () if no touched file may be compiled
+        self.options: tuple[Variant, ...] = ()      # variants for options that the series adds; the base has none
         self.base: dict[Variant, Ready] = {}
         self.variants: dict[Variant, Ready] = {}    # in the current state of the series
         self.users: list[str] = []
@@ -193,11 +195,12 @@ class FileChecks:
 
     # -- a series -----------------------------------------------------------
 
-    def prepare(self, touched: list[str], users: list[str], stale: bool = False) -> None:
-        """Configure all variants, and compile the files of the base. stale: see ready(); for any state."""
+    def prepare(self, touched: list[str], users: list[str], last: list[Path], stale: bool = False) -> None:
+        """Configure all variants, and compile the files of the base. last: the whole series; stale: see ready()."""
+        self.options = of_new_options([path.read_text(errors="replace") for path in last] if stale else [])
         mark = self.top / FOREIGN
         if mark.exists():
-            for variant in (PLAIN, *ODD):
+            for variant in (PLAIN, *ODD, *self.options):
                 shutil.rmtree(self.top / variant.name, ignore_errors=True)
             mark.unlink()
         self.directories = sorted({"mm"} | {os.path.dirname(name) for name in touched
@@ -249,8 +252,9 @@ class FileChecks:
     def results_at(self, patches: list[Path], touched: list[str], stale: bool) -> Results:
         """Update the trees to a state of the series, and compile what its last patch touched."""
         if stale:
+            there = of_new_options([path.read_text(errors="replace") for path in patches])
             self.variants = {variant: self.ready(variant, self.directories, patches, True)
-                             for variant in self.wanted}
+                             for variant in (*self.wanted, *(one for one in self.options if one in there))}
         self.lay_all(patches)
         headers = any(name.endswith(".h") for name in touched)
         results = self.run(self.jobs(touched, self.users if headers else [], self.variants))
@@ -275,6 +279,8 @@ class FileChecks:
         without = {variant.label: ready.lacking for variant, ready in self.variants.items() if ready.lacking}
         no_sparse = [ready.no_sparse for ready in self.variants.values() if ready.no_sparse]
         found = verdicts(results, self.messages, self.broken, without, no_sparse, self.top)
+        tried = [variant.title for variant in self.options if variant in self.variants and variant.label not in without]
+        found[-1].details += [f"compiled {' and '.join(tried)}"] if tried else []
         self.remember(results)
         return found
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..base.text import plural
+from ..build.build import first_error
 from .report import FAIL, PASS, SKIP, WARN, Step
 from .steps import without_numbers
 
@@ -87,8 +88,10 @@ def verdict(step: str, mine: Results, before: Messages, broken: set[str], lackin
     details: list[str] = []
     failed = [job for job, result in mine.items() if result.status and job not in broken and "kernel-doc" not in job]
     warnings = 0
-    for job, result in mine.items():
+    for job, result in sorted(mine.items(), key=lambda entry: entry[0] not in failed):
         new, number = news(without_code(result.output, top), before.get(job, Counter()))
+        if job in failed:
+            new = new[first_error(new):] or new
         warnings += number
         if new:
             details += [f"{job}:", *(f"  {line}" for line in new)]

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..base import commands, git
 from ..base.kernel import Kernel
 from ..base.text import plural
-from ..build.build import OWN_FAULT
+from ..build.build import OWN_FAULT, first_error
 from ..decisions.diff import BROKEN, Recorded, compare
 from ..decisions.notation import parse_log
 from ..decisions.text import lists_lines, moved_lines, summary as summary_of
@@ -28,6 +28,7 @@ HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+(?P<line>\d+)(?:,(?P<new>\d+))? 
 SOME = 3        # names in a list
 OUTSIDE = "outside of all cases"
 FIXES = re.compile(r"^Fixes: *[0-9a-f]{7,}", re.M | re.I)
+MESSAGES = 40   # of a build that failed, from the first error on
 QUOTED = 40     # characters of a line of the mail, enough to find it
 CHECKPATCH = "scripts/checkpatch.pl"
 KINDS = ("ERROR", "WARNING", "CHECK")       # of checkpatch's remarks
@@ -175,7 +176,9 @@ def builds(tested: Tested, known: set[str], touched: list[str]) -> Step:
     seconds = sum(tested.seconds.get(name, 0.0) for name in ("tree", "build"))
     if not tested.built:
         status, summary, cell = why_no_kernel(tested)
-        return Step("build", status, summary, cell, tested.messages[-40:], seconds, {"built": False})
+        at = first_error(tested.messages)
+        lines = tested.messages[at:at + MESSAGES] or tested.messages[-MESSAGES:]
+        return Step("build", status, summary, cell, lines, seconds, {"built": False})
     new = [line for line in tested.messages if without_numbers(line) not in known]
     left_out = [name for name in touched if name.endswith(".c") and name not in tested.objects]
     notes = [f"not compiled for ARCH=um in this configuration: {', '.join(left_out)}"] if left_out else []
@@ -194,7 +197,8 @@ def why_no_kernel(tested: Tested) -> tuple[str, str, str]:
     if tested.messages[-1:] and tested.messages[-1].startswith(OWN_FAULT):      # such as a static that was renamed
         return WARN, "swap-kunit's own code needs an update for this patch: the patch removes or changes something " \
                      "it uses; the patch may be fine", "own"
-    return FAIL, "does not build", "no"
+    first = tested.messages[first_error(tested.messages):][:1]
+    return FAIL, ": ".join(["does not build", *first]), "no"
 
 
 def without_numbers(line: str) -> str:

@@ -17,17 +17,20 @@ from .file_steps import W1, without_code
 # sparse before 2025 does not know __typeof_unqual__; for its checks __typeof__ does as well.
 CHECK = "sparse -D__typeof_unqual__=__typeof__"
 UNIT = re.compile(r" -c -o (\S+\.o) (\S+\.c)\s*$")
+NEW_OPTION = re.compile(r"^\+(?:menu)?config (\w+)\n(?:\+[ \t].*\n|\+\n)*?\+\s+(?:bool|tristate) \"", re.M)
+MOST_OPTIONS = 3    # new ones that are tried
 TOO_OLD = "is not available or not up to date"
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A configuration to compile in. off: a symbol that must not be set; make: options for the kernel's make."""
+    """A configuration to compile in. off, on: symbols that must not, or must, be set; make: options for make."""
 
     name: str
     title: str
     text: str = ""
     off: str = ""
+    on: str = ""
     policies: str = ""
     make: tuple[str, ...] = ()
 
@@ -47,6 +50,15 @@ ODD = (
     Variant("thp", "THP", policies="thp"),
     Variant("32bit", "32 bit", make=("SUBARCH=i386",)),
 )
+
+
+def of_new_options(diffs: list[str]) -> tuple[Variant, ...]:
+    """Two variants for each Kconfig option that these diffs add and a user can choose: with it and without."""
+    names = dict.fromkeys(name for diff in diffs for name in NEW_OPTION.findall(diff)
+                          if not re.search(rf"^-(?:menu)?config {name}$", diff, re.M))
+    return tuple(variant for name in list(names)[:MOST_OPTIONS] for variant in (
+        Variant(f"with-{name}", f"new {name}", f"CONFIG_{name}=y\n", on=name),
+        Variant(f"without-{name}", f"without {name}", f"# CONFIG_{name} is not set\n", off=name)))
 
 
 @dataclass
@@ -79,6 +91,8 @@ def lacking(variant: Variant, values: dict[str, str]) -> str:
     """Why the values of its .config are not those of the variant; "" if they are."""
     if variant.off and variant.off in values:
         return f"ARCH=um of this kernel cannot be configured without {variant.off}"
+    if variant.on and variant.on not in values:
+        return f"{variant.on} cannot be set on ARCH=um in this configuration"
     if variant.policies and "TRANSPARENT_HUGEPAGE" not in values:
         return "ARCH=um of this kernel has no THP, even with the patches in mm/policies"
     return ""
