@@ -300,6 +300,25 @@ class Choosing(Reading):
         self.assert_both(found)
         self.assertIn("left out: 1 mail without a patch", found.notes)
 
+    def test_fixlet_in_a_reply(self) -> None:
+        """It has a subject of its own, and would come first."""
+        parent = re.search(r"(?im)^message-id: (<.*>)", self.mails[2])
+        fixlet = body_of(self.mails[2])[1].replace("0x55", "0x56")
+        reply = (f"From: A <a@a>\nSubject: Re: [PATCH v1 2/2] x\nIn-Reply-To: {parent[1]}\n\nPlease fold this in:\n\n"
+                 f"----8<----\nFrom: A <a@a>\nSubject: [PATCH] [fixlet] a fixlet\n\n{fixlet}")
+        found = self.read(reply, *self.mails)
+        self.assert_both(found)
+        self.assertIn(f'left out: the patch in a reply, "[PATCH] [fixlet] a fixlet", which answers '
+                      f'[PATCH 2/2] "{found.patches[1].subject}"', found.notes)
+
+    def test_title_with_and_without_the_right_cover(self) -> None:
+        cover = retitled(self.mails[0], "the title")
+        other = "From: B <b@b>\nMessage-Id: <other@b>\nSubject: [PATCH 0/7] another one\n\nx\n"
+        self.assertEqual(self.read(other, cover, *self.mails[1:]).title, "the title")
+        for unfit in ([], [other], [retitled(cover, "*** SUBJECT HERE ***")]):
+            self.assertEqual(self.read(*unfit, *self.mails[1:]).title, f"{FIRST}, and 1 more")
+        self.assertEqual(self.read(self.mails[1]).title, FIRST)
+
     def test_patch_in_a_reply(self) -> None:
         fixup = self.mails[1].replace("Subject: [PATCH v1 1/2]", "Subject: Re: [PATCH v1 1/2]").replace("0x55", "5")
         found = self.read(*self.mails, fixup)

@@ -15,6 +15,7 @@ PREFIX = re.compile(r"^\s*(?:(?P<reply>re|aw|fwd?)\s*(?:\[\d+\])?:\s*)*(?P<tags>
                     re.I | re.S)
 NUMBER = re.compile(r"\b(\d{1,3})\s*/\s*(\d{1,3})\b")
 VERSION = re.compile(r"(?<![a-z])(?:v|patchv|rfcv)(\d{1,3})\b", re.I)
+PLACEHOLDER = "*** SUBJECT HERE ***"        # of git format-patch
 ALIKE = 0.8         # the difflib ratio of two similar titles
 
 
@@ -53,6 +54,9 @@ class Candidate:
         return self.mail.author.partition("<")[0].strip(' "').casefold()
 
 
+Group = list[Candidate]
+
+
 def candidate(mail: Mail) -> Candidate:
     """Parse the subject of mail."""
     match = PREFIX.match(mail.subject)
@@ -61,7 +65,7 @@ def candidate(mail: Mail) -> Candidate:
     number = NUMBER.search(tags)
     version = VERSION.search(tags)
     title = match["title"].strip() or Path(mail.source).stem
-    return Candidate(mail, bool(match["reply"]), int(number[1]) if number else 1,
+    return Candidate(mail, bool(match["reply"]) or mail.reply, int(number[1]) if number else 1,
                      int(number[2]) if number else 0, int(version[1]) if version else 1, title,
                      bool(re.search(r"(?<![a-z])rfc", tags, re.I)))
 
@@ -73,8 +77,28 @@ def patches_of(candidates: list[Candidate], notes: list[str]) -> list[Candidate]
     talk = [one for one in candidates if not one.mail.diff and (one.reply or not one.total)]
     if talk:
         notes.append(f"left out: {plural(len(talk), 'mail')} without a patch")
-    notes += [f'left out: the patch in a reply, "{one.mail.subject}"' for one in with_diff if one not in chosen]
+    notes += [f'left out: the patch in a reply, "{one.mail.subject}"{answered(one, chosen)}'
+              for one in with_diff if one not in chosen]
     return chosen
+
+
+def answered(reply: Candidate, chosen: list[Candidate]) -> str:
+    """Which of the chosen patches a reply answers, for a note."""
+    to = next((one for parent in reversed(reply.mail.parents) for one in chosen if one.mail.message_id == parent), None)
+    return f", which answers {to.label}" if to else ""
+
+
+def cover_of(group: Group, covers: list[Candidate]) -> Candidate | None:
+    """The cover letter of a series: of its version and length, and in its thread if the mails tell."""
+    alike = [one for one in covers if (one.age, one.total, one.number) == (group[0].age, group[0].total, 0)]
+    return next((one for one in alike if any(linked(one, other) for other in group)), None)
+
+
+def title_of(group: Group, cover: Candidate | None) -> str:
+    """The title of a series: its cover letter's, or that of its first patch and how many more there are."""
+    if cover and cover.title and cover.title != PLACEHOLDER:
+        return cover.title
+    return group[0].title + (f", and {len(group) - 1} more" if len(group) > 1 else "")
 
 
 def explain_nothing(candidates: list[Candidate]) -> str:
@@ -91,9 +115,6 @@ def explain_nothing(candidates: list[Candidate]) -> str:
     if any(not one.number and one.total for one in candidates):
         return "it has only the cover letter; give the patches too"
     return "it has no diff; give the mails with the patches"
-
-
-Group = list[Candidate]
 
 
 def groups_of(chosen: list[Candidate], covers: list[Candidate], notes: list[str]) -> list[Group]:
@@ -183,7 +204,7 @@ def titles_of(group: Group, covers: list[Candidate]) -> set[str]:
     names = {one.who for one in group}
     titles = {cover.title.casefold() for cover in covers
             if (cover.age, cover.total) == (group[0].age, group[0].total) and cover.who in names}
-    return {one.title.casefold() for one in group} | titles - {"*** subject here ***"}
+    return {one.title.casefold() for one in group} | titles - {PLACEHOLDER.casefold()}
 
 
 def same_series(group: Group, other: Group, covers: list[Candidate]) -> bool:

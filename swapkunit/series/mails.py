@@ -17,7 +17,7 @@ import lzma
 import re
 import tempfile
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Callable
 
@@ -29,12 +29,16 @@ LARGEST = 64 << 20      # bytes of one file, uncompressed
 # By the first bytes of a file.
 PACKED: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 DIFF = re.compile(r"^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*\n@@ .*)$", re.M)
+REPLY = re.compile(rb"(?i)(?:[!-9;-~]+:.*\n(?:[ \t].*\n)*|From .*\n)*?subject:\s*(?:re|aw):")
 ENCODED_WORD = re.compile(rb"=\?[^?\s]*\?[qQbB](?:\?|$)", re.M)
 
 
 @dataclass
 class Mail:
-    """A decoded mail. diff: "" if it has none; comment: the text between --- and the diff."""
+    """A decoded mail. diff: "" if it has none; comment: the text between --- and the diff.
+
+    reply: it was sent as an answer, even if the patch within it has a subject of its own.
+    """
 
     subject: str
     author: str
@@ -47,6 +51,7 @@ class Mail:
     position: int
     parents: list[str] = field(default_factory=list)
     flowed: bool = False
+    reply: bool = False
 
 
 # -- files -------------------------------------------------------------------
@@ -145,6 +150,7 @@ def mbox(data: bytes, source: str, top: Path) -> list[bytes]:
 
 def decode(raw: bytes, path: Path, source: str, position: int) -> Mail:
     """A mail, decoded by git mailinfo, which uses path. Raises SwapKunitError."""
+    reply = bool(REPLY.match(raw))
     raw = archives.prepared(raw)
     message, rest = path.with_suffix(".message"), path.with_suffix(".rest")
     scissors = "--scissors" if archives.cut_below(raw) else "--no-scissors"
@@ -157,7 +163,7 @@ def decode(raw: bytes, path: Path, source: str, position: int) -> Mail:
     else:
         raise UnusableInput(f"cannot decode the mail in {source}: {commands.tail(done.output, 1)}; save it "
                             "again unchanged, with its headers")
-    return assemble(raw, done.output, (text_of(message), text_of(rest)), source, position)
+    return replace(assemble(raw, done.output, (text_of(message), text_of(rest)), source, position), reply=reply)
 
 
 def mailinfo(path: Path, *words: str | Path) -> commands.Finished:

@@ -98,10 +98,10 @@ def arrange(found: list[Mail], asked: str, work: Path, partial: bool) -> Series:
     holes = choosing.missing(groups)
     notes += [f"missing: {text}" for text in holes]
     series = [one for group in groups for one in group]
-    cover = next((one for one in covers if one.age == series[0].age), None)
+    cover = choosing.cover_of(groups[0], covers)
     choosing.number_loose(groups)
     patches = [finish(one, place, work) for place, one in enumerate(series, 1)]
-    title = cover.title if cover else series[0].title
+    title = choosing.title_of(series if len(groups) > 1 else groups[0], cover)
     return Series(patches, title, max(one.version for one in series),
                   cover.mail.message if cover else None, notes, holes)
 
