@@ -487,20 +487,23 @@ class Steps(Scratch):
         self.assertEqual(steps.checkpatch(patch, self.top).status, FAIL)
 
     def test_checkpatch_weighs_and_folds(self) -> None:
-        """An error is a warning, the rest notes; lines that are only moved, or that the base has too, count no more."""
+        """Style is a note, a missing sign-off more; lines that are only moved, or that the base has too, do not count."""
         write(self.top / "mm/a.c", "int there_already;\n")
         write(self.top / "scripts/checkpatch.pl", """
             open F, $ARGV[-1]; my $n = 0;
             while (<F>) { $n++; print "$ARGV[-1]:$n: $2: bad $1\\n" if /^\\+?int.*(new|moved|there).*; *(.*)$/; }
-            print "$ARGV[-1]:1: WARNING: asked $ENV{GIT_DIR}\\n"; exit 1""".replace("\\\\", "\\").replace(
+            print "$ARGV[-1]:1: WARNING: asked $ENV{GIT_DIR}\\n";
+            print "$ARGV[-1]:1: ERROR: Missing Signed-off-by: line(s) of @ARGV[4, 5]\\n"; exit 1""".replace("\\\\", "\\").replace(
             "$2: bad", "@{[index($_, 'new_err') < 0 ? 'WARNING' : 'ERROR']}: bad"))
         hunk = "-\tint moved_here;\n+int moved_here;\n+int there_already;\n+int new_error;\n+int new_one;\n"
         diff = f"diff --git a/mm/a.c b/mm/a.c\n--- a/mm/a.c\n+++ b/mm/a.c\n@@ -1,1 +1,4 @@\n{hunk}"
         write(self.top / "1.patch", f"Subject: x\n\n---\n{diff}-- \n2.0\n")
         self.enterContext(contextlib.redirect_stdout(io.StringIO()))
         step = steps.checkpatch(Patch(1, 1, 1, "x", "A", "", diff, self.top / "1.patch", [], "", ""), self.top)
+        unsigned = 'the mail, "Subject: x": ERROR: Missing Signed-off-by: line(s) of --ignore UNKNOWN_COMMIT_ID'
         self.assertEqual([(one.weight, one.text, one.evidence) for one in step.findings],
-                         [(WARN, "1 error", ["mm/a.c:3: ERROR: bad new"]),
+                         [(WARN, "Missing Signed-off-by", [unsigned]),
+                          (NOTE, "2 errors", ["mm/a.c:3: ERROR: bad new", unsigned]),
                           (NOTE, "2 warnings", ["mm/a.c:4: WARNING: bad new",
                                                 'the mail, "Subject: x": WARNING: asked /nonexistent'])])
         self.assertEqual(step.details, ["2 remarks on lines that the patch only moves or repeats"])

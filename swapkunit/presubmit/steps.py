@@ -33,6 +33,7 @@ QUOTED = 40     # characters of a line of the mail, enough to find it
 CHECKPATCH = "scripts/checkpatch.pl"
 KINDS = ("ERROR", "WARNING", "CHECK")       # of checkpatch's remarks
 MOVED = "moved"
+UNSIGNED = "Missing Signed-off-by"      # the only error that is not a matter of style
 FIRST_COMMIT = "1da177e4c3f41524e886b7f1b8a0c1fc7321cac2"      # Linux 2.6.12-rc2
 REMARK = re.compile(r"^(?P<where>.*?:\d+|.*?): (?P<kind>ERROR|WARNING|CHECK): ?(?P<text>.*)$")
 LEGEND = "A: before this patch, B: with it; A1:5+3 allocates slots 5 to 7 of cluster 1, F frees, R reads, W writes; " \
@@ -91,9 +92,8 @@ def checkpatch(patch: Patch, kernel: Path) -> Step:
     if not (kernel / CHECKPATCH).exists():
         return Step("checkpatch", SKIP, f"this tree has no {CHECKPATCH}")
     # It asks git about commit ids; without the kernel's history there is nothing to ask.
-    env = {} if git.in_repository(kernel, "cat-file", "-t", FIRST_COMMIT).output.strip() == "commit" else \
-        {"GIT_DIR": "/nonexistent"}
-    done = run_checkpatch(kernel, patch.file, env)
+    history = git.in_repository(kernel, "cat-file", "-t", FIRST_COMMIT).output.strip() == "commit"
+    done = run_checkpatch(kernel, patch.file, *([] if history else ["--ignore", "UNKNOWN_COMMIT_ID"]), history=history)
     there, old = places(patch), code_of(patch.diff, "-")
     remarks: dict[str, list[str]] = {kind: [] for kind in (*KINDS, MOVED)}
     for match in filter(None, map(REMARK.match, done.output.splitlines())):
@@ -105,20 +105,22 @@ def checkpatch(patch: Patch, kernel: Path) -> Step:
         return Step("checkpatch", FAIL, f"checkpatch.pl failed: {commands.tail(done.output, 1)}", "failed",
                     done.output.splitlines()[-20:])
     counts = {kind: plural(len(lines), kind.lower()) for kind, lines in remarks.items() if lines and kind in KINDS}
+    unsigned = [line for line in remarks["ERROR"] if UNSIGNED in line]
     step = Step("checkpatch", PASS, ", ".join(counts.values()) or "no findings",
                 str(len(remarks["ERROR"]) + len(remarks["WARNING"]) or ""))
     if remarks[MOVED]:
         step.details = [f"{plural(len(remarks[MOVED]), 'remark')} on lines that the patch only moves or repeats"]
-    return found(step, [Finding(WARN if kind == "ERROR" else NOTE, count, remarks[kind])
-                        for kind, count in counts.items()])
+    findings = [Finding(NOTE, count, remarks[kind]) for kind, count in counts.items()]
+    return found(step, ([Finding(WARN, UNSIGNED, unsigned)] if unsigned else []) + findings)
 
 
-def run_checkpatch(kernel: Path, file: Path, env: dict[str, str], *more: str) -> commands.Finished:
-    """checkpatch.pl's remarks, a line each."""
+def run_checkpatch(kernel: Path, file: Path, *more: str, history: bool = False) -> commands.Finished:
+    """checkpatch.pl's remarks, a line each. history: whether it may ask git."""
     command: list[str | Path] = ["perl", kernel / CHECKPATCH, "--strict", "--terse", "--no-summary", "--color=never",
                                  *more, file]
     commands.show(command, kernel)
-    return commands.run(command, cwd=kernel, env=commands.kernel_environment() | env)
+    env = commands.kernel_environment() | ({} if history else {"GIT_DIR": "/nonexistent"})
+    return commands.run(command, cwd=kernel, env=env)
 
 
 def code_of(diff: str, sign: str) -> set[str]:
@@ -136,7 +138,7 @@ def in_base(kernel: Path, place: str, line: str, remark: re.Match[str]) -> bool:
     same = [number for number, other in enumerate(text, 1) if squeeze(other) == line]
     if not same:
         return False
-    output = run_checkpatch(kernel, kernel / name, {}, "--file").output
+    output = run_checkpatch(kernel, kernel / name, "--file").output
     return any(f":{number}: {remark['kind']}: {remark['text']}" in output for number in same)
 
 
