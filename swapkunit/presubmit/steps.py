@@ -20,7 +20,7 @@ from ..run.verdict import failures
 from ..series.applying import Applied, Failed, Outcome, which_kernels_take
 from ..series.mismatch import squeeze, telling
 from ..series.series import Patch
-from .report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Step, found, shortened
+from .report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Step, shortened
 from .testbed import BOOT, Tested
 
 FILE_OF = re.compile(r"(?:diff --git .* |\+\+\+ )b/(?P<file>.*)")
@@ -111,7 +111,7 @@ def checkpatch(patch: Patch, kernel: Path) -> Step:
     if remarks[MOVED]:
         step.details = [f"{plural(len(remarks[MOVED]), 'remark')} on lines that the patch only moves or repeats"]
     findings = [Finding(NOTE, count, remarks[kind]) for kind, count in counts.items()]
-    return found(step, ([Finding(WARN, UNSIGNED, unsigned)] if unsigned else []) + findings)
+    return step.having(([Finding(WARN, UNSIGNED, unsigned)] if unsigned else []) + findings)
 
 
 def run_checkpatch(kernel: Path, file: Path, *more: str, history: bool = False) -> commands.Finished:
