@@ -14,7 +14,7 @@ from swapkunit.coverage import counters
 from swapkunit.presubmit import changed_lines, file_checks
 from swapkunit.presubmit.file_checks import FileChecks
 from swapkunit.presubmit.file_steps import CONFIGURATIONS, KILLED, SPARSE, W1, JobResult, Messages, messages, verdicts
-from swapkunit.presubmit.report import FAIL, PASS, SKIP, WARN, Finding, Step
+from swapkunit.presubmit.report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Step
 from swapkunit.presubmit.store import Store
 from swapkunit.presubmit.variants import ODD, PLAIN, Ready, commands_of, configuration
 from swapkunit.run.session import Request
@@ -174,6 +174,37 @@ class DryRun(Scratch):
         header = self.top / "checks/tree/mm/swap.h"
         write(header, "")
         self.assertEqual(subprocess.check_output(words, text=True), f"-none {header}\n")
+
+    def test_selftests_and_documentation(self) -> None:
+        kernel = make_kernel(self.top / "linux", Makefile=MAKEFILE + "\nheaders:\n\t@mkdir -p $(O)/usr/include; "
+                             "cp include/linux/swap.h $(O)/usr/include\n")
+        test, page = "tools/testing/selftests/mm/a.c", "Documentation/mm/a.rst"
+        write(kernel / test, "#include <swap.h>\nint main(void) { return 0; }\n")
+        write(kernel / page, "A page\n======\n\n.. toctree::\n   b\n\nSee :ref:`b`.\n")
+        git(kernel, "init", "-q")
+        git(kernel, "add", "-f", ".")
+        git(kernel, "commit", "-qm", "base")
+        write(kernel / test, "#include <swap.h>\nint main(void) { return nosuch; }\n")
+        write(kernel / page, "A page\n=====\n\n.. toctree::\n   b\n\nSee :ref:`b` and :ref:`c`.\n")
+        patch = write(self.top / "1.patch", git(kernel, "diff"))
+        git(kernel, "checkout", "-q", ".")
+        made = FileChecks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
+        with contextlib.redirect_stdout(io.StringIO()):
+            made.prepare([test, page], [])
+            same = made.steps(made.results_at([], [test, page], False))
+            found = {step.name: step for step in made.steps(made.results_at([patch], [test, page], False))}
+        self.assertEqual([step.status for step in same], [PASS, SKIP, PASS])
+        self.assertEqual((found[W1].status, found[CONFIGURATIONS].status), (NOTE, FAIL))
+        self.assertIn("docutils Documentation/mm/a.rst:\n  Documentation/mm/a.rst:2: warning: Title underline too short.",
+                      "\n".join(found[W1].details))
+        self.assertIn("'nosuch' undeclared", "\n".join(found[CONFIGURATIONS].details))
+        self.assertEqual((found[CONFIGURATIONS].data, same[2].data), ({"files": [test]},) * 2)
+
+    def test_configuration_that_cannot_be_looked_at(self) -> None:
+        found = verdicts({"no SWAP mm/swapfile.c": JobResult(0, "", 1.0)}, {}, set(), {"32 bit": "no multilib"}, [],
+                         Path("/o/checks"))[2]
+        self.assertEqual((found.status, found.cell), (PASS, "part"))
+        self.assertIn("not checked: 32 bit: no multilib", found.summary)
 
     def test_files_of_other_architectures_are_left_out(self) -> None:
         names = ("mm/swapfile.c", "arch/um/kernel/tlb.c", "arch/arm64/mm/fault.c", "include/linux/swap.h")

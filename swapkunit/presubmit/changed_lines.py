@@ -132,9 +132,9 @@ def reached(state: State) -> Reached:
     name = testbed.key(state.files, "coverage")
     known = testbed.store.get(name)
     if known and (state.pages / "index.html").exists():
-        return Reached(*({path: {int(line): times for line, times in counts.items()}
-                          for path, counts in known[what].items()} for what in ("counts", "branches")),
-                       seconds=known["seconds"])
+        counts, branches = ({path: {int(line): value for line, value in found.items()}
+                             for path, found in known[what].items()} for what in ("counts", "branches"))
+        return Reached(counts, branches, seconds=known["seconds"])
     started = time.monotonic()
     with quiet(testbed.log):
         found = build_and_count(state)

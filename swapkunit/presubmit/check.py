@@ -37,7 +37,8 @@ def check(request: CheckRequest) -> PresubmitReport:
     for name in request.configs:
         fragments.find(name, CONFIGS)
     mails.check(request.files)
-    lines = {} if request.depth == QUICK else {**deps.COVERAGE, "sparse": "sparse"}
+    lines = {} if request.depth == QUICK else {**deps.COVERAGE, **deps.MULTILIB, **deps.DOCUTILS,
+                                                     "sparse": "sparse"}
     deps.require({**deps.BUILD, **deps.PATCHES, **deps.PAGES, **NEEDED, **lines})
     base = base_of(request.run.ksrc, request.run.kernel, request.spec)
     with contextlib.closing(base):

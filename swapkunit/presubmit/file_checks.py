@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compiles the touched files in other ways: W=1, sparse, kernel-doc, and the configurations that mm patches break.
 
+Also the selftests of mm, which are no part of a kernel, and pages of documentation.
+
 One object at a time, in a tree without wrappers, by the commands that Kbuild would use.
 `make -n` prints them once for the base, and again after a patch that touches a Makefile or
 Kconfig. A patch answers only for messages that the state before it did not have.
@@ -26,7 +28,7 @@ from ..build.build import UNFINISHED
 from ..build.overlay import Overlay
 from ..build.patches import DoesNotApply, steps_of
 from ..run.session import Request
-from .file_steps import KILLED, MAKE, SPARSE, JobResult, Messages, Results, messages, results_of, verdicts
+from .file_steps import DOCUTILS, KILLED, MAKE, SELFTEST, SPARSE, JobResult, Messages, Results, messages, results_of, verdicts
 from .report import Step
 from .store import Store, key
 from .testbed import RecordingSandbox, limit_of
@@ -39,6 +41,8 @@ PARALLEL = Path(__file__).with_name("parallel.py")
 USERS = ("mm/swapfile.c", "mm/swap_state.c", "mm/memory.c", "mm/shmem.c", "mm/page_io.c", "mm/zswap.c", "mm/vmscan.c",
          "mm/madvise.c", "mm/memcontrol.c", "mm/swap.c", "mm/util.c", "mm/page_alloc.c")
 MOST_USERS = 4
+SELFTESTS = ("tools/testing/selftests/mm/", "tools/testing/selftests/vm/")
+RST = Path(__file__).with_name("rst.py")
 FORMAT = 3      # of the stored results; after a change all files are compiled again
 FOREIGN = "made-by-a-series"    # exists when a patch's own Makefiles have prepared the directories
 
@@ -57,6 +61,7 @@ class FileChecks:
         self.options: tuple[Variant, ...] = ()      # variants for options that the series adds; the base has none
         self.base: dict[Variant, Ready] = {}
         self.variants: dict[Variant, Ready] = {}    # in the current state of the series
+        self.apart: list[str] = []              # touched files that are no part of a kernel
         self.users: list[str] = []
         self.directories: list[str] = []
         self.box: RecordingSandbox | None = None    # the last sandbox
@@ -172,7 +177,27 @@ class FileChecks:
                 if name.endswith(".h"):
                     words = on_header(ready.doc, self.tree(variant) / name)
                     found.append((f"kernel-doc {name}", in_directory(self.top / variant.name, words)))
-        return found
+        return found + [(f"{SELFTEST if name.endswith('.c') else DOCUTILS} {name}", unless_gone(
+            self.tree(PLAIN) / name, self.apart_command(name))) for name in touched if is_apart(name)]
+
+    def apart_command(self, name: str) -> list[str]:
+        """The command for a file that is no part of a kernel."""
+        tree = self.tree(PLAIN)
+        if not name.endswith(".c"):
+            return [sys.executable, str(RST), str(tree / name)]
+        return ["gcc", "-Wall", "-O2", "-D_GNU_SOURCE=", "-I", f"{tree}/tools/testing/selftests", "-I", str(tree),
+                "-isystem", f"{self.top}/headers/usr/include", "-isystem", f"{tree}/tools/include/uapi", "-c",
+                "-o", "OUTPUT", str(tree / name)]
+
+    def make_headers(self) -> None:
+        """The kernel's headers for programs, which selftests include. If make fails, so do they."""
+        if any(name.startswith(SELFTESTS) for name in self.apart):
+            out = self.top / "headers"
+            out.mkdir(exist_ok=True)
+            with self.confined(out):
+                commands.run(["make", "-s", f"--jobs={self.request.jobs}", "ARCH=x86", f"O={out}", "headers"],
+                             cwd=self.tree(PLAIN), env=commands.kernel_environment())
+            self.check_limits()
 
     def run(self, jobs: list[Job]) -> Results:
         """Run jobs. If the sandbox kills them, that is the result of all."""
@@ -205,7 +230,7 @@ class FileChecks:
             mark.unlink()
         self.directories = sorted({"mm"} | {os.path.dirname(name) for name in touched
                                             if reachable(name) or self.is_makefile(name)})
-        self.users = users
+        self.users, self.apart = users, list(filter(is_apart, touched))
         self.wanted = (PLAIN, *ODD) if users or stale or any(map(reachable, touched)) else ()
         self.base = {variant: self.ready(variant, self.directories, [], False) for variant in self.wanted}
         self.variants = dict(self.base)
@@ -235,12 +260,14 @@ class FileChecks:
 
     def lay_all(self, patches: list[Path]) -> None:
         """Update all trees that files are compiled in."""
-        trees = {self.tree(variant): variant for variant, ready in self.variants.items() if not ready.lacking}
+        trees = {self.tree(PLAIN): PLAIN} if self.apart else {}
+        trees |= {self.tree(variant): variant for variant, ready in self.variants.items() if not ready.lacking}
         for variant in trees.values():
             try:
                 self.lay(variant, patches)
             except DoesNotApply as error:      # on top of our own patches for this variant
                 self.variants[variant] = Ready(lacking=str(error))
+        self.make_headers()
 
     def remember(self, results: Results) -> None:
         """Keep the messages: they are not new in the next state."""
@@ -299,7 +326,17 @@ def in_directory(directory: Path, words: list[str]) -> list[str]:
 def on_header(doc: dict[str, list[str]], header: Path) -> list[str]:
     """A command that runs kernel-doc on a header as make does on C files, if the header exists in this state."""
     *words, _ = next(iter(doc.values()))
-    return ["sh", "-c", 'test ! -e "$0" || exec "$@"', str(header), *words, str(header)]
+    return unless_gone(header, [*words, str(header)])
+
+
+def is_apart(name: str) -> bool:
+    """Whether a file is checked though it is no part of a kernel."""
+    return name.endswith(".rst") or name.endswith(".c") and name.startswith(SELFTESTS)
+
+
+def unless_gone(file: Path, words: list[str]) -> list[str]:
+    """A command that runs words if file exists in this state."""
+    return ["sh", "-c", 'test ! -e "$0" || exec "$@"', str(file), *words]
 
 
 def users_of(header_names: list[str], build: Path) -> list[str]:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from ..base.text import plural
 from ..build.build import first_error
-from .report import FAIL, PASS, SKIP, WARN, Step
+from .report import FAIL, NOTE, PASS, SKIP, WARN, Step
 from .steps import without_numbers
 
 W1, SPARSE, CONFIGURATIONS = "W=1", "sparse", "configs"
 STEPS = (W1, SPARSE, CONFIGURATIONS)
 KILLED = "killed: "
+SELFTEST, DOCUTILS, KERNEL_DOC = "selftest", "docutils", "kernel-doc"    # what the ids of their jobs begin with
 MAKE = " (make)"        # ends the id of make's own result in a variant
 
 
@@ -74,7 +75,7 @@ def with_makes(step: Step, makes: dict[str, str]) -> Step:
 def step_of(job: str) -> str:
     """The step a job belongs to."""
     kind = job.rpartition(" ")[0]
-    return SPARSE if kind == SPARSE else W1 if kind in (W1, "kernel-doc") else CONFIGURATIONS
+    return SPARSE if kind == SPARSE else W1 if kind in (W1, KERNEL_DOC, DOCUTILS) else CONFIGURATIONS
 
 
 def verdict(step: str, mine: Results, before: Messages, broken: set[str], lacking: list[str], top: Path) -> Step:
@@ -86,7 +87,10 @@ def verdict(step: str, mine: Results, before: Messages, broken: set[str], lackin
     if killed:
         return Step(step, FAIL, killed, "killed", lacking, seconds)
     details: list[str] = []
-    failed = [job for job, result in mine.items() if result.status and job not in broken and "kernel-doc" not in job]
+    status = PASS
+    compiled = {"files": sorted({job.rpartition(" ")[2] for job in mine if not job.startswith((KERNEL_DOC, DOCUTILS))})}
+    failed = [job for job, result in mine.items() if result.status and job not in broken
+              and not job.startswith((KERNEL_DOC, DOCUTILS))]
     warnings = 0
     for job, result in sorted(mine.items(), key=lambda entry: entry[0] not in failed):
         new, number = news(without_code(result.output, top), before.get(job, Counter()))
@@ -95,15 +99,16 @@ def verdict(step: str, mine: Results, before: Messages, broken: set[str], lackin
         warnings += number
         if new:
             details += [f"{job}:", *(f"  {line}" for line in new)]
+            status = NOTE if job.startswith(DOCUTILS) and status != WARN else WARN
     what = plural(len(mine), "compilation" if step == CONFIGURATIONS else "run")
     if failed:
         return Step(step, FAIL, f"{len(failed)} of {what} failed: {', '.join(failed)}", "no", details + lacking,
-                    seconds)
+                    seconds, compiled)
     if details:
-        return Step(step, WARN, plural(warnings, "new warning") if warnings else "new messages", str(warnings or 1),
-                    details + lacking, seconds)
+        return Step(step, status, plural(warnings, "new warning") if warnings else "new messages", str(warnings or 1),
+                    details + lacking, seconds, compiled)
     return Step(step, PASS, f"no new message in {what}" + (f"; not checked: {'; '.join(lacking)}" if lacking else ""),
-                "", lacking, seconds)
+                "part" * bool(lacking), lacking, seconds, compiled)
 
 
 def news(lines: list[str], before: Counter[str]) -> tuple[list[str], int]:
