@@ -190,7 +190,7 @@ class DryRun(Scratch):
         git(kernel, "checkout", "-q", ".")
         made = FileChecks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
         with contextlib.redirect_stdout(io.StringIO()):
-            made.prepare([test, page], [])
+            made.prepare([test, page], [], [patch])
             same = made.steps(made.results_at([], [test, page], False))
             found = {step.name: step for step in made.steps(made.results_at([patch], [test, page], False))}
         self.assertEqual([step.status for step in same], [PASS, SKIP, PASS])
