@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 import unittest
+from dataclasses import replace
 
 from swapkunit.base.errors import SwapKunitError
+from swapkunit.build import patches
 from swapkunit.presubmit import steps
 from swapkunit.series import applying, series
 from swapkunit.series.applying import Applied, Failed
@@ -81,6 +83,31 @@ class Outcomes(Applying):
         found = self.attempt(first, elsewhere, second)
         self.assertEqual([one.needs for one in found], [[], [], ["1"]])
         self.assertEqual(found[2].lines()[-1], "may need patch 1 of the series, which did not apply")
+
+    def test_patch_that_may_need_a_missing_one(self) -> None:
+        lost = replace(self.patch("--- a/mm/zswap.c\n+++ b/mm/zswap.c\n@@ -1 +1 @@\n-lost\n+x\n"), number=3, total=3)
+        found = self.attempt(replace(self.patches[0], number=1, total=3), lost)[1]
+        self.assertEqual(found.lines()[-1], "may need patch 2 of the series, which is missing")
+        self.assertEqual([steps.applies(lost, replace(found, **more), []).status for more in
+                          ({}, {"needs": ["1"]}, {"missing": []})], ["warn", "note", "fail"])
+
+    def test_parts_without_code_do_not_stop_the_code(self) -> None:
+        write(self.kernel / "MAINTAINERS", "one\n")
+        for git_line in ("diff --git {0} {1}\n", ""):
+            diff = "".join(git_line.format(f"a/{name}", f"b/{name}") + f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{old}\n+new\n"
+                           for name, old in (("MAINTAINERS", "other"), ("mm/zswap.c", "int zswap;"),
+                                             ("Documentation/x.rst", "gone")))
+            write(self.kernel / "mm/zswap.c", "int zswap;\n")
+            outcome = self.attempt(self.patch(diff))[0]
+            self.assertEqual((outcome.left_out, outcome.patch.touched),
+                             (["MAINTAINERS", "Documentation/x.rst"], ["mm/zswap.c"]))
+            step = steps.applies(outcome.patch, outcome, [])
+            self.assertEqual((step.status, step.findings[0].text), (
+                "note", "applies without its change to MAINTAINERS, Documentation/x.rst, which does not"))
+            again = patches.lay(self.kernel, self.top / "laid", [], [outcome.patch.file])
+            self.assertEqual(again.files, {"mm/zswap.c": True})
+            write(self.kernel / "mm/zswap.c", "int other;\n")
+            self.assertEqual(self.attempt(self.patch(diff))[0].file, "Documentation/x.rst")
 
     def test_first_hunk_and_the_others_are_named(self) -> None:
         write(self.kernel / "mm/swapfile.c", SWAPFILE.replace("line_55 =", "line_fifty_five ="))

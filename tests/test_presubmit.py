@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 from xml.etree import ElementTree
@@ -462,6 +463,18 @@ class Steps(Scratch):
     def test_file_that_is_not_compiled_is_named(self) -> None:
         step = steps.builds(self.state(objects=["mm/swapfile.c"]), set(), ["mm/swapfile.c", "fs/nfs/file.c"])
         self.assertEqual(step.details, ["not compiled for ARCH=um in this configuration: fs/nfs/file.c"])
+
+    def test_later_patch_is_not_blamed(self) -> None:
+        step = steps.builds(Tested(False, ["mm/a.c:7:9: error: 'helper' undeclared"]), set(), [])
+        lost = Patch(1, 3, 1, "x", "A", "", "--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n int old;\n+int helper;\n", Path(), [], "", "")
+        before = replace(step, summary=step.summary.replace(":7:9", ":6:9"))
+        for given, weight, begins in ((([lost], [], None), NOTE, "without patch 1, which does not apply: "),
+                                      (([replace(lost, diff="+other")], ["2"], None), WARN,
+                                       "without patch 2, which is missing: "),
+                                      (([], [], before), NOTE, "as before this patch: "), (([], [], None), FAIL, "")):
+            found = steps.not_its_fault(step, *given)
+            self.assertEqual((found.status, found.summary, found.data),
+                             (weight, f"{begins}does not build: mm/a.c:7:9: error: 'helper' undeclared", {"built": False}))
 
     def test_first_error_comes_first(self) -> None:
         lines = ["mm/a.c:1: warning: odd", *["more"] * 50, "mm/a.c:7: error: 'x' undeclared", "make: *** [x] Error 2"]

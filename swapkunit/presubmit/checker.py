@@ -15,7 +15,7 @@ from .. import sandbox
 from ..base import commands
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import Layout
-from ..series.applying import Applied, Outcome, try_apply
+from ..series.applying import Applied, Outcome, missing_before, try_apply
 from ..series.bases import Base
 from ..series.series import Patch, Series
 from . import changed_lines, files, steps
@@ -64,6 +64,7 @@ class Checker:
         self.progress.say(f"sandbox: {self.report.sandbox}")
         with tempfile.TemporaryDirectory(prefix="try-", dir=self.top) as scratch:
             outcomes = try_apply(self.kernel.path, self.series.patches, Path(scratch) / "applied")
+            self.series.patches = [outcome.patch for outcome in outcomes]   # some without parts that do not apply
             self.apply_all(outcomes, Path(scratch))
         self.run_steps(outcomes)
         return self.finish()
@@ -147,7 +148,8 @@ class Checker:
         self.progress.at(where, "build and suites")
         base, tested = self.testbeds.base(plain), self.testbeds.test(plain, patches, patch.touched)
         self.progress.at(where, "reading the results")
-        self.add(report, steps.builds(tested, self.known_messages, patch.touched))
+        step = steps.builds(tested, self.known_messages, patch.touched)
+        self.add(report, step if tested.built or tested.limit else self.excused(step, patches))
         self.remember(tested)
         if tested.built:
             self.add(report, steps.suites(tested, base, before))
@@ -167,6 +169,12 @@ class Checker:
             self.progress.at(where, f"suites, {testbed.name}")
             self.add(report, self.test_config(testbed, patches))
         return tested
+
+    def excused(self, step: Step, patches: list[Patch]) -> Step:
+        """The step of a build that failed, with what earlier patches have to do with it."""
+        before = self.reports[id(patches[-2])].step("build") if len(patches) > 1 else None
+        lost = [patch for patch in self.series.patches if patch.number < patches[-1].number and patch not in patches]
+        return steps.not_its_fault(step, lost, missing_before(patches[-1], self.series.patches), before)
 
     def test_config(self, testbed: Testbed, patches: list[Patch]) -> Step:
         """The suites and kernel reports in another configuration."""

@@ -49,7 +49,9 @@ def applies(patch: Patch, outcome: Outcome, elsewhere: list[str]) -> Step:
     """Whether a patch applies. elsewhere: for one that does not, which other kernels it applies to."""
     if isinstance(outcome, Failed):
         reason, *rest = outcome.lines()
-        return Step("applies", FAIL, f"does not apply: {outcome.where()}", "no", [reason, *elsewhere, *rest])
+        # The patch that it needs has an error of its own.
+        weight = NOTE if outcome.needs else WARN if outcome.missing else FAIL
+        return Step("applies", weight, f"does not apply: {outcome.where()}", "no", [reason, *elsewhere, *rest])
     if patch.suspicions:
         return Step("applies", WARN, "applies, but " + "; ".join(patch.suspicions), details=outcome.moved)
     if outcome.strayed:
@@ -58,8 +60,10 @@ def applies(patch: Patch, outcome: Outcome, elsewhere: list[str]) -> Step:
     if judges:
         return Step("applies", WARN, f"applies, but modifies KUnit or checkpatch, which judge it: {', '.join(judges)}",
                     "judge", outcome.moved)
-    return Step("applies", PASS, "applies" + (", with offsets" if outcome.moved else ""),
+    step = Step("applies", PASS, "applies" + (", with offsets" if outcome.moved else ""),
                 "offset" if outcome.moved else "", outcome.moved)
+    return step.having([Finding(NOTE, f"applies without its change to {', '.join(outcome.left_out)}, which does not")]
+                       if outcome.left_out else [])
 
 
 def applies_elsewhere(patches: list[Patch], scratch: Path, kernel: Kernel) -> list[list[str]]:
@@ -201,6 +205,23 @@ def why_no_kernel(tested: Tested) -> tuple[str, str, str]:
                      "it uses; the patch may be fine", "own"
     first = tested.messages[first_error(tested.messages):][:1]
     return FAIL, ": ".join(["does not build", *first]), "no"
+
+
+def not_its_fault(step: Step, patches: list[Patch], missing: list[str], before: Step | None) -> Step:
+    """A failed build that is due to an earlier patch: one that does not apply, is missing, or did not build either.
+
+    patches: the earlier ones that do not apply; before: the build step of the state before.
+    """
+    error = step.summary
+    names = set(re.findall(r"['\u2018](\w+)['\u2019]", error))
+    added = [one for one in patches if names & set(re.findall(r"\w+", "\n".join(re.findall(r"^\+.*", one.diff, re.M))))]
+    if before and not before.data.get("built", True) and without_numbers(error) in without_numbers(before.summary):
+        return replace(step, status=NOTE, summary=f"as before this patch: {error}")
+    if added:
+        return replace(step, status=NOTE, summary=f"without patch {added[0].number}, which does not apply: {error}")
+    if missing:
+        return replace(step, status=WARN, summary=f"without patch {', '.join(missing)}, which is missing: {error}")
+    return step
 
 
 def without_numbers(line: str) -> str:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from ..base import commands, git
 from ..base.kernel import Kernel
-from ..build.patches import DoesNotApply, apply
+from ..base.layout import short_hash
+from ..build.patches import DoesNotApply, apply, touched
 from ..source.kernels import cached
 from .mails import printable
 from .mismatch import IS_IN, compare, header_of, lead_of, seems_in_already, strayed
@@ -29,16 +30,21 @@ NO_FILE = re.compile(r"^error: ((?P<file>.+): (?:No such file or directory|alrea
                      re.M)
 MOVED = re.compile(r"^(?:Checking patch (?P<file>.+?)(?: => .+)?\.\.\.|Hunk #(?P<hunk>\d+) succeeded at (?P<line>\d+) "
                    r"\(offset -?(?P<offset>\d+) lines?\)\.)$", re.M)
+NO_CODE = re.compile(r"^(?:MAINTAINERS|CREDITS|\.mailmap|Documentation/.*)$|(?:^|/)\.gitignore$")
 HEADING = re.compile(r"^@@ -(\d+)\S* \S+ @@ ?(.*)$", re.M)
 
 
 @dataclass
 class Applied:
-    """A patch that applies. moved: its hunks that apply with an offset; strayed: those in another function."""
+    """A patch that applies. moved: its hunks that apply with an offset; strayed: those in another function.
+
+    left_out: files without code that it does not apply to; patch is without them.
+    """
 
     patch: Patch
     moved: list[str] = field(default_factory=list)
     strayed: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -46,7 +52,7 @@ class Failed:
     """A patch that does not apply: its first hunk that fails, and what the tree has there ("930: text").
 
     others: its other hunks that fail; already: the tree has the whole change; needs: numbers of
-    earlier patches that change the same files and do not apply.
+    earlier patches that change the same files and do not apply; missing: of those that were not given.
     """
 
     patch: Patch
@@ -60,6 +66,7 @@ class Failed:
     there: list[str] = field(default_factory=list)
     already: bool = False
     needs: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
     def where(self) -> str:
         """The hunk, so that a reader finds it in the mail."""
@@ -71,7 +78,8 @@ class Failed:
         """The reason; then what the tree has there, and the other hunks that fail."""
         others = [f"{', '.join(self.others)}: {'do' if len(self.others) > 1 else 'does'} not apply either"] \
             if self.others else []
-        needs = [f"may need patch {', '.join(self.needs)} of the series, which did not apply"] if self.needs else []
+        needs = [f"may need patch {', '.join(numbers)} of the series, which {why}" for numbers, why in
+                 ((self.needs, "did not apply"), (self.missing, "is missing")) if numbers]
         return [self.reason, *(f"  {self.file}:{text}" for text in self.there), *others, *needs]
 
 
@@ -91,9 +99,15 @@ def try_apply(base_dir: Path, patches: list[Patch], scratch: Path) -> list[Outco
         if isinstance(outcome, Failed) and not outcome.already:
             needs = [str(one.patch.number) for one in outcomes if isinstance(one, Failed) and not one.already
                      and {*one.patch.touched} & {*patch.touched}]
-            outcome = replace(outcome, needs=needs)
+            outcome = replace(outcome, needs=needs, missing=missing_before(patch, patches))
         outcomes.append(outcome)
     return outcomes
+
+
+def missing_before(patch: Patch, patches: list[Patch]) -> list[str]:
+    """The numbers of the series before a patch that were not given."""
+    given = {one.number for one in patches if one.total == patch.total}
+    return [str(number) for number in range(1, patch.number) if number not in given]
 
 
 def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Outcome:
@@ -107,7 +121,28 @@ def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Ou
         apply(base_dir, scratch, copied, patch.file)
         return with_offsets(patch, scratch, old)
     except DoesNotApply as error:
-        return diagnose(patch, scratch, error)
+        tried = rehearse(patch, scratch)
+        rest = without(patch, {name for name in tried.failing if NO_CODE.search(name)})
+        if rest and not tried.reverse:
+            outcome = try_one(base_dir, rest, scratch, copied)
+            if isinstance(outcome, Applied):
+                outcome.left_out = [name for name in patch.touched if name not in rest.touched]
+                return outcome
+        return diagnose(patch, scratch, error, tried)
+
+
+def without(patch: Patch, names: set[str]) -> Patch | None:
+    """The patch without its changes to these files, in a file of its own; None if nothing or all would be left out."""
+    start = r"^(?=diff --git )" if patch.diff.startswith("diff --git ") else r"^(?=--- \S.*\n\+\+\+ )"
+    parts = re.split(start, patch.diff, flags=re.M)
+    kept = [part for part in parts if not names & touched(part)]
+    if len(kept) == len(parts) or not "".join(kept).strip():
+        return None
+    diff = "".join(kept)
+    file = patch.file.with_name(f"{patch.file.stem}-{short_hash(repr(diff))}.patch")
+    file.write_bytes(patch.file.read_bytes().replace(patch.diff.encode("utf-8", "surrogateescape"),
+                                                     diff.encode("utf-8", "surrogateescape")))
+    return replace(patch, diff=diff, file=file, touched=[name for name in patch.touched if name in touched(diff)])
 
 
 def bytes_in(top: Path, name: str) -> bytes:
@@ -190,6 +225,11 @@ class Rehearsal:
     reverse: bool
     loosely: bool
 
+    @property
+    def failing(self) -> set[str]:
+        """The files that it does not apply to."""
+        return {name for name, _ in self.rejected} | {match["file"] for match in NO_FILE.finditer(self.output)}
+
 
 def rehearse(patch: Patch, scratch: Path) -> Rehearsal:
     """Try a patch on a copy of scratch."""
@@ -210,9 +250,8 @@ def rehearse(patch: Patch, scratch: Path) -> Rehearsal:
     return Rehearsal(output, rejected, reverse, loosely)
 
 
-def diagnose(patch: Patch, scratch: Path, error: DoesNotApply) -> Failed:
+def diagnose(patch: Patch, scratch: Path, error: DoesNotApply, tried: Rehearsal) -> Failed:
     """Find the first hunk that does not apply, and why."""
-    tried = rehearse(patch, scratch)
     names = [f"hunk {number} of {name}" for name, number in tried.rejected]
     no_file = NO_FILE.search(tried.output)
     if no_file:
