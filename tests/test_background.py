@@ -2,11 +2,14 @@
 """The process of the file checks: steps in order, its failures, and that it stops."""
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swapkunit.base import commands
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.presubmit.background import BackgroundChecks, Task
 from swapkunit.presubmit.file_checks import FORMAT
@@ -25,6 +28,12 @@ class FakeChecks:
     pid: Path
     killed: str = ""
     asked: list[str] = field(default_factory=list)
+    new: bool = False
+
+    def cold(self) -> bool:
+        """Whether the base is new."""
+        self.pid.with_name("cold").touch()
+        return self.new
 
     def prepare(self, touched: list[str], users: list[str], _last: list[Path], _stale: bool) -> None:
         """Write down the process id."""
@@ -43,6 +52,8 @@ class FakeChecks:
             os._exit(3)     # pylint: disable=protected-access
         if touched[0] == "hang":
             time.sleep(600)
+        if touched[0] == "run":
+            commands.run(["sh", "-c", 'echo $$ > "$0"; sleep 600', self.pid.with_name("program")])
         self.killed = "it took long" if touched[0] == "killed" else ""
         return {touched[0]: JobResult(0, "", 0.0)}
 
@@ -63,10 +74,10 @@ class Background(Scratch):
         super().setUp()
         self.store, self.pid = Store(self.top / "steps"), self.top / "pid"
 
-    def background(self, *words: str) -> BackgroundChecks:
+    def background(self, *words: str, new: bool = False) -> BackgroundChecks:
         """One task for each word."""
         tasks = [Task([], [word], False, word) for word in words]
-        return BackgroundChecks(FakeChecks(self.store, self.pid), ["touched"], ["user"], tasks, None, self.top / "log")
+        return BackgroundChecks(FakeChecks(self.store, self.pid, new=new), ["touched"], ["user"], tasks, None, self.top / "log")
 
     def worker(self) -> int:
         """The other process, once it runs."""
@@ -75,6 +86,41 @@ class Background(Scratch):
                 break
             time.sleep(0.01)
         return int(self.pid.read_text())
+
+    def priorities(self) -> tuple[int, str]:
+        """Of the program that it runs, and of its session."""
+        for _ in range(3000):
+            with contextlib.suppress(OSError, ValueError):
+                pid = int((self.top / "program").read_text())
+                mine, session = os.getpriority(os.PRIO_PROCESS, pid), Path(f"/proc/{pid}/autogroup")
+                return mine, session.read_text().split()[-1] if session.exists() else str(mine)
+            time.sleep(0.01)
+        raise AssertionError("no program")
+
+    def wait_for(self, wanted: tuple[int, str]) -> None:
+        """Wait until the program has these priorities."""
+        for _ in range(3000):
+            if self.priorities() == wanted:
+                break
+            time.sleep(0.01)
+        self.assertEqual(self.priorities(), wanted)
+
+    def test_it_gives_way_until_it_is_waited_for(self) -> None:
+        with self.background("run") as background:
+            self.wait_for((commands.NICE, str(commands.NICE)))
+            thread = threading.Thread(target=lambda: self.assertRaises(SwapKunitError, background.steps))
+            thread.start()
+            self.wait_for((commands.NICE if os.geteuid() else 0, "0"))      # not everybody may raise a process
+            background.process.kill()
+            thread.join()
+            os.kill(int((self.top / "program").read_text()), 9)
+
+    def test_on_a_new_base_it_begins_when_it_is_waited_for(self) -> None:
+        with self.background("a", new=True) as background:
+            while not (self.top / "cold").exists():
+                time.sleep(0.01)
+            self.assertFalse(self.pid.exists())
+            self.assertEqual(background.steps()[0].summary, "touched user a")
 
     def gone(self, pid: int) -> bool:
         """Whether a child has ended and was waited for."""

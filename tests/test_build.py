@@ -56,6 +56,21 @@ KILLED = MAKEFILE.replace("\t@echo vmlinux", """\
 \t@echo vmlinux""")
 
 
+# make that asks about an option until `make olddefconfig` has run.
+ASKING = MAKEFILE.replace("\t@echo vmlinux", "\t@if [ ! -e $(O)/answered ]; then echo 'Restart config...'; exit 1; fi\n"
+                          "\t@echo vmlinux") + "olddefconfig:\n\t@touch $(O)/answered\n"
+
+
+class Asking(Scratch):
+    """A build that asks about an option."""
+
+    def test_it_is_answered(self) -> None:
+        kernel = make_kernel(self.top / "linux", Makefile=ASKING)
+        os.environ["FAKE_SUITES"] = json.dumps({"swap_a": ["pass_1"]})
+        done = self.program("run", "--ksrc", kernel, "--out", self.top / "out")
+        self.assertEqual(done.status, 0, done.output)
+
+
 class Killed(Scratch):
     """A build after one that was killed."""
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -120,6 +121,34 @@ class Series(SeriesCase):
         self.assertEqual((broken["build"], broken["suites"], mended["build"], mended["suites"]),
                          (FAIL, SKIP, PASS, PASS))
         self.assertIn("expected identifier before BROKEN", done.stdout)
+
+    def test_base_that_does_not_build_is_remembered(self) -> None:
+        self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")
+        files = self.series()
+        (self.kernel / "mm/swapfile.c").write_text("BROKEN\n")
+        for again in (False, True):
+            done = self.presubmit("--quick", *files)
+            self.assertEqual(done.returncode, 125, done.stdout)
+            self.assertEqual("as shown above, from an earlier check; fix the base" in done.stdout, again, done.stdout)
+            self.assertIn("expected identifier before BROKEN", done.stdout)
+        self.assertEqual((self.out / "log.txt").read_text().count("kunit.py build"), 1)
+
+    def test_new_base_says_how_long_it_takes(self) -> None:
+        self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")
+        files = self.series()
+        said = []
+        for out in ("out", "other", "other"):
+            self.out = self.top / out
+            found = re.search(r"new base: build and suites about (.*) \((.*)\);", self.presubmit("--quick", *files).stdout)
+            said.append(found and found[2])
+        self.assertEqual(said, ["on two idle cores", "as the last time", None])
+
+    def test_depths_have_reports_of_their_own(self) -> None:
+        self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")
+        files = self.series()
+        for words in (["--quick"], []):
+            self.assertEqual(self.presubmit(*words, *files).returncode, 0)
+        self.assertEqual(len(list(self.out.glob("report/*/report.json"))), 2)
 
     def test_patch_that_removes_a_wrapped_file(self) -> None:
         git(self.kernel, "mv", "mm/swap_state.c", "mm/swap_cache.c")
@@ -574,6 +603,15 @@ class Report(Scratch):
         with mock.patch("sys.stdout", stream), Progress() as progress:
             progress.done("patch 1 of 1", step)
         self.assertIn("…\n", stream.getvalue())
+
+    def test_progress_is_not_silent_without_a_terminal(self) -> None:
+        stream = io.StringIO()
+        with mock.patch("sys.stdout", stream), mock.patch("swapkunit.presubmit.progress.BEAT", 0.01), \
+                Progress() as progress:
+            progress.at("the base", "build and suites")
+            while "so far" not in stream.getvalue():
+                time.sleep(0.01)
+        self.assertIn("  the base: build and suites: 0:00 so far\n", stream.getvalue())
 
     def test_output_of_patches_cannot_control_the_terminal(self) -> None:
         made = self.made(Step("build", FAIL, "x\x1b[2J", details=["\x1b]0;owned\x07", "ok\u202e"]))

@@ -21,6 +21,7 @@ from .layout import LITTLE, disk_free
 
 CCACHE = "/usr/lib/ccache"
 NICE = 19
+TRIES = 5       # times to set a priority
 LOOKS = 200     # times to check whether killed processes are gone
 MOST_OUTPUT = 64 << 20      # bytes kept of a program's output
 # The variables that the kernel's make, compilers, ccache, distcc and Python scripts get. Settings that change the
@@ -63,6 +64,7 @@ class Confinement(Protocol):
 class _State:
     confinement: Confinement | None = None
     gives_way = False
+    running: int | None = None      # the program that runs, for hurry()
     guard: int | None = None        # the pipe to the guard process
 
 
@@ -98,7 +100,7 @@ def tidy() -> None:
 
 @contextmanager
 def giving_way() -> Iterator[None]:
-    """Run programs inside the block at the lowest priority."""
+    """Run programs inside the block at the lowest priority, unless hurry() says otherwise."""
     _State.gives_way = True
     try:
         yield
@@ -106,11 +108,40 @@ def giving_way() -> Iterator[None]:
         _State.gives_way = False
 
 
-def give_way(pid: int) -> None:
-    """Lower the priority of pid and, where the scheduler groups by session (autogroup), of its session."""
-    os.setpriority(os.PRIO_PROCESS, pid, NICE)
-    with suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
-        file.write(str(NICE))
+def hurry(urgent: bool) -> None:
+    """Give the program that runs, and later ones, the usual priority, or the lowest again; any thread may call it."""
+    _State.gives_way = not urgent
+    if _State.running is not None:
+        set_priority(_State.running, 0 if urgent else NICE)
+
+
+def set_priority(session: int, nice: int) -> None:
+    """The priority of a session's processes and, where the scheduler groups by session (autogroup), of the session.
+
+    Not everybody may raise the first, but everybody the second.
+    """
+    for _ in range(TRIES):      # the scheduler refuses changes that follow each other too fast
+        try:
+            with open(f"/proc/{session}/autogroup", "w", encoding="ascii") as file:
+                file.write(str(nice))
+        except BlockingIOError:
+            time.sleep(0.05)
+            continue
+        except OSError:
+            pass
+        break
+    for pid, _, _, of in processes():
+        if of == session:
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, pid, nice)
+
+
+def processes() -> Iterator[tuple[int, bytes, int, int]]:
+    """Process id, state, group and session of every process."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+            state, _, group, session = file.read().rpartition(b") ")[2].split()[:4]
+            yield int(name), state, int(group), int(session)
 
 
 # -- killed with us ----------------------------------------------------------
@@ -184,12 +215,7 @@ def at_work(group: int) -> bool:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
-            state, _, pgrp = file.read().rpartition(b") ")[2].split()[:3]
-            if int(pgrp) == group and state not in (b"Z", b"X"):
-                return True
-    return False
+    return any(its == group and state not in (b"Z", b"X") for _, state, its, _ in processes())
 
 
 def run(command: Sequence[str | Path], *, cwd: Path | None = None,
@@ -211,14 +237,18 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
                                            stderr=None if echo else subprocess.STDOUT,
                                            start_new_session=True)
                 guard("+", process.pid)
+                _State.running = process.pid
                 if _State.gives_way:
-                    give_way(process.pid)
+                    set_priority(process.pid, NICE)
+                    if not _State.gives_way:        # hurry() came in between
+                        set_priority(process.pid, 0)
             ended_by = _wait(process, progress if sys.stdout.isatty() and not echo else None,
                              watch(process))
         finally:
             if process and process.returncode is None:
                 with interrupts.held():
                     kill_group(process)
+            _State.running = None
             with interrupts.held():
                 if process:
                     guard("-", process.pid)

@@ -32,6 +32,7 @@ ROOM_TO_LINK = 1 << 30      # bytes that a failed program may have used and free
 KUNIT_PY = Path("tools/testing/kunit/kunit.py")     # in the tree
 STAMP = "configured.json"
 MOST_FITS = 5       # builds that fail because of own code before it is given up
+ASKS = "Restart config..."      # make asks about options that are new in the tree
 UNFINISHED = "building"     # a file that exists while make runs, and until it succeeds
 NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
                    r"\d+ (warning|error)s? generated|$)")
@@ -216,6 +217,10 @@ def make_fitting(layout: Layout, options: BuildOptions, command: list[str | Path
                             progress=ObjectCount(layout.build))
         if not done.status:
             break
+        if ASKS in done.output:         # a new option that configure() did not see coming
+            commands.run(["make", "ARCH=um", f"O={layout.build}", "-s", *options.make_options, "olddefconfig"],
+                         cwd=layout.tree, env=commands.kernel_environment())
+            continue
         fitting = fitting or Fitting(layout, options.jobs)
         if not fit_to(layout, fitting, done.output):
             break

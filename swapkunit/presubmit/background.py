@@ -7,8 +7,10 @@
             steps = background.steps()
         background.steps()      # changed_lines.reached() has its counts now
 
-A build leaves one CPU idle while it links, and so do the suites now and then. After the file
-checks the process measures the coverage of the changed lines, in the hope that all patches build.
+A build leaves one CPU idle while it links, and so do the suites now and then. While the other side
+waits, the process has the usual priority. The first time on a base, whose own files have to be
+compiled too, it begins when it is waited for: the first verdict comes sooner. After the file checks
+the process measures the coverage of the changed lines, in the hope that all patches build.
 """
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Iterator
 
 from . import changed_lines
 from ..base import commands, interrupts
@@ -32,6 +34,10 @@ from .file_checks import FORMAT, FileChecks
 from .report import Step
 from .store import key
 from .testbed import quiet
+
+
+HURRY, GIVE_WAY = b"h", b"w"        # what the parent says while it waits, and afterwards
+LENGTH = 8      # bytes before the pickled work that say how long it is
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class BackgroundChecks:
                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         assert self.process.stdin
         with contextlib.suppress(BrokenPipeError):      # steps() reports it
-            self.process.stdin.write(self.work)
+            self.process.stdin.write(len(self.work).to_bytes(LENGTH) + self.work)
             self.process.stdin.flush()      # left open: the process stops when this end closes
         return self
 
@@ -73,15 +79,26 @@ class BackgroundChecks:
     def steps(self) -> list[Step]:
         """Wait for the steps of the next task; after the last, until the lines are counted. Raises SwapKunitError."""
         assert self.process and self.process.stdout and self.process.stderr
+        self.tell(HURRY)
         try:
             found: list[Step] | SwapKunitError = pickle.load(self.process.stdout)
         except (EOFError, pickle.UnpicklingError):
             error = commands.tail(self.process.stderr.read().decode(errors="replace"), 1)
             raise SwapKunitError("cannot compile the touched files one by one: the background process died: "
                                  f"{error or 'it was killed'}; run it again, or use --quick") from None
+        finally:
+            self.tell(GIVE_WAY)
         if isinstance(found, SwapKunitError):
             raise found
         return found
+
+
+    def tell(self, word: bytes) -> None:
+        """Say whether we wait."""
+        assert self.process and self.process.stdin
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self.process.stdin.write(word)
+            self.process.stdin.flush()
 
 
 def take(checks: FileChecks, task: Task) -> list[Step]:
@@ -107,20 +124,33 @@ def work(checks: FileChecks, touched: list[str], users: list[str], tasks: list[T
     yield []
 
 
-def stop_with_parent() -> None:
-    """Stop this process when the parent closes our stdin or dies."""
-    os.read(sys.stdin.fileno(), 1)
+def read_work() -> list[Any]:
+    """What the parent wrote first. Buffered reading would take the words after it, too."""
+    data, size = b"", LENGTH
+    while len(data) < size:
+        data += os.read(0, size - len(data))
+        size = LENGTH + int.from_bytes(data[:LENGTH]) if len(data) >= LENGTH else size
+    return list(pickle.loads(data[LENGTH:]))
+
+
+def obey_parent(asked: threading.Event) -> None:
+    """Hurry while the parent waits; stop when it closes our stdin or dies."""
+    for word in iter(lambda: os.read(0, 1), b""):
+        commands.hurry(word == HURRY)
+        asked.set()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main() -> None:
     """The other process: reads its work from stdin and writes the steps to stdout."""
     interrupts.catch()
-    out = sys.stdout.buffer
-    *given, log = pickle.load(sys.stdin.buffer)
-    threading.Thread(target=stop_with_parent, daemon=True).start()
+    out, asked = sys.stdout.buffer, threading.Event()
+    *given, log = read_work()
     try:
         with quiet(log), commands.giving_way():
+            threading.Thread(target=obey_parent, args=[asked], daemon=True).start()
+            if given[0].cold():
+                asked.wait()
             for steps in work(*given):
                 pickle.dump(steps, out)
                 out.flush()

@@ -15,17 +15,18 @@ from .. import sandbox
 from ..base import commands
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import Layout
+from ..coverage.places import FRAGMENT
 from ..series.applying import Applied, Outcome, missing_before, try_apply
 from ..series.bases import Base
 from ..series.series import Patch, Series
-from . import changed_lines, files, steps
+from . import changed_lines, files, steps, times
 from .background import BackgroundChecks, Task
 from .file_checks import FileChecks, users_of
 from .file_steps import STEPS
 from .progress import Progress
 from .report import PASS, SKIP, PatchReport, PresubmitReport, Step
-from .request import QUICK, CheckRequest
-from .testbed import Testbed, Tested, quiet
+from .request import DEFAULT, QUICK, CheckRequest
+from .testbed import PRISTINE_OF, Testbed, Tested, quiet
 from .testbeds import Testbeds, changes_the_build
 
 DELETED = re.compile(r"^--- a/(.+)\n\+\+\+ /dev/null$", re.M)
@@ -52,7 +53,7 @@ class Checker:
                    "decisions", *configs, *([changed_lines.STEP] if self.file_checks else ())]
         self.report = PresubmitReport(series.title, series.version, base.kernel.version, base.kernel.origin,
                                       sandbox.describe(self.box), columns,
-                                      top / "report" / self.testbeds.series_key[:8], [*series.notes],
+                                      top / "report" / report_name(self.testbeds.series_key, request), [*series.notes],
                                       depth=request.depth, configs=configs, fail_on=request.fail_on,
                                       config=[*request.run.config, *(f"@{name}" for name in request.run.policies)])
 
@@ -109,15 +110,20 @@ class Checker:
                     self.skip_rest(report, "the patch does not apply")
             if self.background and all(map(self.builds, patches)):
                 self.progress.at("the series", "coverage of the changed lines")
-                self.background.steps()     # until the lines are counted
+                cold = not (self.top / FRAGMENT / PRISTINE_OF).exists()
+                if self.background.steps() == [] and cold:      # until the lines are counted
+                    times.remember(times.LINES, self.progress.since())
         if self.file_checks:
             self.check_lines(patches)
 
     def test_base(self) -> None:
         """Test the base. Raises UntestableKernel, or SwapKunitError if the sandbox's limits are too low for it."""
         self.progress.at("the base", "build and suites")
-        known = self.testbeds.plain.known([], []) is not None
-        tested = self.testbeds.base(self.testbeds.plain)
+        plain = self.testbeds.plain
+        known, cold = plain.known([], []) is not None, not Layout(plain.out).vmlinux.exists()
+        if cold and not known:
+            self.progress.say(times.expected([times.BASE, *([times.CONFIGURATIONS, times.LINES] if self.file_checks else [])]))
+        tested = self.testbeds.base(plain)
         base = f"its base, Linux {self.kernel.version},"
         if tested.limit:
             raise SwapKunitError(f"cannot check the series: the build or test of {base} was killed: {tested.limit}; "
@@ -125,7 +131,10 @@ class Checker:
         if not tested.built:
             print("\n".join(tested.messages[-40:]), file=sys.stderr)
             raise UntestableKernel(f"cannot check the series: {base} does not build or boot even without the "
-                                   "series, as shown above; fix the base, or give another one")
+                                   f"series, as shown above{', from an earlier check' * known}; fix the base, or give "
+                                   "another one")
+        if cold and not known:
+            times.remember(times.BASE, self.progress.since())
         self.remember(tested)
         self.report.notes += steps.crashes(tested)
         self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", from an earlier check" * known,
@@ -226,7 +235,11 @@ class Checker:
         if self.background is None:
             return []
         self.progress.at(where, "other compilations of the touched files (after those of the base, the first time)")
-        return self.background.steps()
+        cold = self.file_checks is not None and self.file_checks.cold()
+        found = self.background.steps()
+        if cold:
+            times.remember(times.CONFIGURATIONS, self.progress.since())
+        return found
 
     def check_lines(self, patches: list[Patch]) -> None:
         """Coverage of the changed lines of all patches, measured once in the last state that builds."""
@@ -266,6 +279,11 @@ class Checker:
         """Mark the remaining steps as skipped."""
         there = {step.name for step in report.steps}
         report.steps += [Step(name, SKIP, why).clean() for name in self.report.columns if name not in there]
+
+
+def report_name(series_key: str, request: CheckRequest) -> str:
+    """The directory of a report: a check of another depth does not replace it."""
+    return series_key[:8] + ("" if request.depth == DEFAULT else f"-{request.depth}")
 
 
 def place_of(report: PatchReport) -> str:

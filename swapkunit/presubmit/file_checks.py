@@ -248,6 +248,10 @@ class FileChecks:
         self.broken = {job for job, result in results.items() if result.status}
         self.remember(results)
 
+    def cold(self) -> bool:
+        """Whether the variants of the base are still to be configured."""
+        return not all((self.top / f"{variant.name}.state").exists() for variant in (PLAIN, *ODD))
+
     def available(self) -> list[str]:
         """The variants that can be compiled here."""
         return [variant.name for variant, ready in self.base.items() if not ready.lacking]

@@ -9,7 +9,7 @@ from ..run.session import Request
 from ..series.series import Series
 from .report import WARN
 
-QUICK, FULL = "quick", "full"
+QUICK, DEFAULT, FULL = "quick", "default", "full"
 
 
 @dataclass
@@ -25,7 +25,7 @@ class CheckRequest:
     spec: str = ""
     series: Series | None = None
     configs: list[str] = field(default_factory=list)
-    depth: str = "default"
+    depth: str = DEFAULT
     partial: bool = False
     sandbox: bool = True
     last_only: bool = False

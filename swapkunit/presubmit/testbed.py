@@ -34,6 +34,7 @@ BOOT = "list"               # the first stage that boots the kernel
 PANIC_LINES, LAST_LINES = 38, 7     # console lines shown: from a panic on; without a panic, at the end
 WRAPPED = re.compile(rf"In file included from {build.OWN}mm/\w+\.c:\d+[:,]$")    # in every message about a file of mm
 KBUILD = re.compile(r"^  [A-Z]\w+ +\S")      # such as "  CC      mm/swapfile.o"
+KILLED = re.compile(r"internal compiler error|Killed|No space left on device|\bcannot (?:fork|allocate)")
 SHADOWED = ("kasan",)       # fragments whose kernels reserve terabytes of address space
 
 
@@ -149,7 +150,8 @@ class Testbed:
         if patches and sandbox.machines_fault(tested.limit):
             raise SwapKunitError(f"cannot go on with the series: the build or test of patch {len(patches)} was killed: "
                                  f"{tested.limit}; {sandbox.advice(tested.limit)}")
-        if tested.built and not tested.limit:   # a failure may be due to a signal, or a lack of memory or disk space
+        # A failure may be due to a signal, or a lack of memory or disk space; of the base, an error in code is lasting.
+        if not tested.limit and (tested.built or not patches and errs(tested.messages)):
             self.store.put(self.key(patches, touched), asdict(tested))
         (self.out / UNFINISHED_TEST).unlink(missing_ok=True)
         return tested
@@ -258,6 +260,11 @@ def quiet(log: Path) -> Iterator[None]:
     with open(log, "a", encoding="utf-8", errors="backslashreplace") as file, \
             contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
         yield
+
+
+def errs(messages: list[str]) -> bool:
+    """Whether a compiler found an error in code, and was not killed."""
+    return build.first_error(messages) < len(messages) and not any(KILLED.search(line) for line in messages)
 
 
 def compiler_lines(session: Session) -> list[str]:
