@@ -27,6 +27,7 @@ from swapkunit.presubmit.report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Pa
 from swapkunit.presubmit.request import CheckRequest
 from swapkunit.presubmit.store import Store, identity_of_kernel
 from swapkunit.presubmit.testbed import Testbed, Tested
+from swapkunit.presubmit.testbeds import is_swap_code
 from swapkunit.run.results import TestResult
 from swapkunit.run.session import Request
 from swapkunit.series.applying import Applied
@@ -107,10 +108,26 @@ class Series(SeriesCase):
         self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, .* skipped\n")
         self.assertEqual(self.cells()[0], {"applies": PASS, "checkpatch": SKIP, "build": PASS, "W=1": SKIP,
                                            "sparse": SKIP, "configs": SKIP, "suites": PASS, "reports": PASS,
-                                           "decisions": PASS, "lines": SKIP})
+                                           "decisions": PASS, "lines": SKIP, "memcg off": PASS, "lockdep": PASS})
         self.assertEqual((self.kernel / "mm/swapfile.c").read_text(), PLAIN, "the tree is only read")
         for name in ("report.txt", "report.html", "junit.xml"):
             self.assertTrue(next(self.out.glob(f"report/*/{name}")).read_text())
+
+    def test_last_patch_of_swap_code_is_booted_in_other_ways(self) -> None:
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        self.patch("fs: say more", fs__a_c="/* more */\n")
+        self.presubmit(*self.series())
+        first, last = self.cells()
+        self.assertEqual([name in first for name in ("lockdep", "memcg off")], [False, False])
+        self.assertEqual((last["lockdep"], last["memcg off"]), (PASS, PASS))
+        self.assertEqual((self.out / "plain/build/made").read_text(), "vmlinux\n" * 5, "never from the start again")
+        self.assertFalse((self.out / "memcg off").exists(), "the other boot has no kernel of its own")
+        self.presubmit("--quick", *self.top.glob("series/*"))
+        self.assertFalse([cell for cells in self.cells() for cell in cells if cell in ("lockdep", "memcg off")])
+
+    def test_only_swap_code_gets_more(self) -> None:
+        names = ("mm/swapfile.c", "include/linux/swap.h", "include/linux/zswap.h", "mm/vmscan.c", "include/linux/mm.h")
+        self.assertEqual([is_swap_code(name) for name in names], [True, True, True, False, False])
 
     def test_patch_that_does_not_build(self) -> None:
         self.patch("mm: break it", mm__swapfile_c=PLAIN + "BROKEN\n")

@@ -27,7 +27,7 @@ from .progress import Progress
 from .report import PASS, SKIP, PatchReport, PresubmitReport, Step
 from .request import DEFAULT, QUICK, CheckRequest
 from .testbed import PRISTINE_OF, Testbed, Tested, quiet
-from .testbeds import Testbeds, changes_the_build
+from .testbeds import MEMCG_OFF, Testbeds, changes_the_build
 
 DELETED = re.compile(r"^--- a/(.+)\n\+\+\+ /dev/null$", re.M)
 
@@ -50,7 +50,7 @@ class Checker:
         self.background: BackgroundChecks | None = None
         configs = list(self.testbeds.others)
         columns = ["applies", "checkpatch", "build", *(STEPS if self.file_checks else ()), "suites", "reports",
-                   "decisions", *configs, *([changed_lines.STEP] if self.file_checks else ())]
+                   "decisions", *configs, *([changed_lines.STEP] if self.file_checks else ()), *self.testbeds.last]
         self.report = PresubmitReport(series.title, series.version, base.kernel.version, base.kernel.origin,
                                       sandbox.describe(self.box), columns,
                                       top / "report" / report_name(self.testbeds.series_key, request), [*series.notes],
@@ -115,6 +115,9 @@ class Checker:
                     times.remember(times.LINES, self.progress.since())
         if self.file_checks:
             self.check_lines(patches)
+        if before and todo and isinstance(todo[-1][2], Applied) and self.builds(todo[-1][1]):
+            for testbed in self.testbeds.last.values():
+                self.test_config(todo[-1][0], testbed, patches, before)
 
     def test_base(self) -> None:
         """Test the base. Raises UntestableKernel, or SwapKunitError if the sandbox's limits are too low for it."""
@@ -137,6 +140,8 @@ class Checker:
             times.remember(times.BASE, self.progress.since())
         self.remember(tested)
         self.report.notes += steps.crashes(tested)
+        if MEMCG_OFF in self.testbeds.last and not known:   # later, a patch has its kernel there
+            self.testbeds.base(self.testbeds.last[MEMCG_OFF])
         self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", from an earlier check" * known,
                                             seconds=self.progress.since()))
 
@@ -175,8 +180,7 @@ class Checker:
             self.skip_rest(report, "the build was killed" if tested.limit else "there is no kernel to test")
             return before
         for testbed in self.testbeds.others.values():
-            self.progress.at(where, f"suites, {testbed.name}")
-            self.add(report, self.test_config(testbed, patches))
+            self.test_config(report, testbed, patches, tested)
         return tested
 
     def excused(self, step: Step, patches: list[Patch]) -> Step:
@@ -185,8 +189,13 @@ class Checker:
         lost = [patch for patch in self.series.patches if patch.number < patches[-1].number and patch not in patches]
         return steps.not_its_fault(step, lost, missing_before(patches[-1], self.series.patches), before)
 
-    def test_config(self, testbed: Testbed, patches: list[Patch]) -> Step:
-        """The suites and kernel reports in another configuration."""
+    def test_config(self, report: PatchReport, testbed: Testbed, patches: list[Patch], plain: Tested) -> None:
+        """Add the step of another configuration. plain: the same patches in the plain one."""
+        self.progress.at(place_of(report), f"suites, {testbed.name}")
+        self.add(report, self.in_config(testbed, patches, plain))
+
+    def in_config(self, testbed: Testbed, patches: list[Patch], plain: Tested) -> Step:
+        """The suites and kernel reports in another configuration that the plain one does not show as well."""
         name = testbed.name
         try:
             base = self.testbeds.base(testbed)
@@ -201,6 +210,7 @@ class Checker:
         if not tested.built:
             return replace(steps.builds(tested, set(), []), name=name)
         before, self.before[name] = self.before.get(name), tested
+        base = replace(base, results={**base.results, **plain.failed()})
         found, reported = steps.suites(tested, base, before), steps.reports(tested, base, before)
         return Step(name, PASS, f"{found.summary}; {reported.summary}", found.cell,
                     found.details + reported.details, self.progress.since(),

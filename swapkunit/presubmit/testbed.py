@@ -106,7 +106,10 @@ def limit_of(box: sandbox.Sandbox | None) -> str:
 
 @dataclass
 class Testbed:
-    """The build and tests of one configuration; name is its directory in top."""
+    """The build and tests of one configuration. place: its directory in top, if that is not name.
+
+    One with a place shares the kernel of the testbed there, and boots it in another way.
+    """
 
     request: Request
     top: Path
@@ -116,11 +119,12 @@ class Testbed:
     series_key: str
     store: Store
     log: Path
+    place: str = ""
 
     @property
     def out(self) -> Path:
         """Its output directory."""
-        return self.top / self.name
+        return self.top / (self.place or self.name)
 
     def key(self, patches: list[Path], *more: object) -> str:
         """Identifies the base with these patches in this configuration."""
@@ -184,7 +188,7 @@ class Testbed:
             (self.out / UNFINISHED_TEST).touch()
             try:
                 session.build_kernel()
-                if not patches:
+                if not patches and not self.place:
                     self.keep_pristine(session)
                 run = session.run_suites()
             except SwapKunitError as error:

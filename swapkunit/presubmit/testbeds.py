@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +14,14 @@ from ..coverage.places import FRAGMENT
 from ..series.bases import Base
 from ..series.series import Patch, Series
 from .changed_lines import State, added
-from .request import FULL, CheckRequest
+from .request import FULL, QUICK, CheckRequest
 from .store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
 from .testbed import Tested, Testbed
 
 PLAIN = "plain"
-DEBUGGING = ("debug_vm", "lockdep", "kasan")
+LOCKDEP, MEMCG_OFF = "lockdep", "memcg off"
+DEBUGGING = ("debug_vm", LOCKDEP, "kasan")
+SWAP_HEADERS = re.compile(r"include/(linux|trace/events)/z?swap\w*\.h")
 BUILD_FILES = ("Makefile", "Kbuild", "Kconfig")
 
 
@@ -37,6 +40,9 @@ class Testbeds:
         self.plain = self.make(PLAIN, [])
         self.others = {name: self.make(name, [name])
                        for name in (*request.configs, *(DEBUGGING if request.depth == FULL else ()))}
+        touched = [name for patch in series.patches for name in patch.touched]
+        thorough = request.depth != QUICK and not request.last_only and any(map(is_swap_code, touched))
+        self.last = self.for_the_last_patch() if thorough else {}
         self.bases: dict[str, Tested] = {}
 
     def make(self, name: str, config: list[str]) -> Testbed:
@@ -45,6 +51,13 @@ class Testbeds:
         request = replace(run, ksrc=self.kernel.path if self.kernel.given else None, config=[*run.config, *config])
         return Testbed(request, self.top, name, self.request.sandbox, self.base_key, self.series_key, self.store,
                        self.log)
+
+    def for_the_last_patch(self) -> dict[str, Testbed]:
+        """Testbeds for the last patch alone: lockdep, and the plain kernel without the memory controller."""
+        request = self.plain.request
+        boot = replace(request, kernel_args=[*request.kernel_args, "cgroup_disable=memory"])
+        found = {MEMCG_OFF: replace(self.plain, name=MEMCG_OFF, place=PLAIN, request=boot)}
+        return found if LOCKDEP in self.others else {**found, LOCKDEP: self.make(LOCKDEP, [LOCKDEP])}
 
     def box(self) -> sandbox.Sandbox | None:
         """The sandbox for checkpatch and the like; None without one."""
@@ -74,6 +87,11 @@ class Testbeds:
         tools = replace(tools_for(self.request.run.make_options), watched=(*WATCHED, *new))
         return State(counting, self.plain, self.kernel.path, [patch.file for patch in patches], out / "source",
                      out / "coverage", tools)
+
+
+def is_swap_code(name: str) -> bool:
+    """Whether a file is part of the swap code."""
+    return name in WATCHED or bool(SWAP_HEADERS.fullmatch(name))
 
 
 def changes_the_build(patches: list[Patch]) -> bool:
