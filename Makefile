@@ -20,4 +20,8 @@ help:
 $(verbs):
 	@$(swap-kunit) --make $@ $(foreach v,$(given),$(call q,$v))
 
+# Any other word: the program says what was meant.
+.DEFAULT:
+	@$(swap-kunit) --make $@
+
 .PHONY: help $(verbs)

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit.build import build, overlay
+from swapkunit.build import build, overlay, sources
 from swapkunit.base import commands, deps, layout as layouts
 from swapkunit.base.errors import SwapKunitError, UntestableKernel, explained
 from swapkunit.base.layout import Layout, default_out
@@ -172,7 +172,7 @@ class Disk(Scratch):
         ours = ["../mm/swap_state.c: In function 'swap_kunit_x':", "../mm/swap_state.c:9:1: error: no 'swap_ra'"]
         theirs = ["../mm/swap_state_real.c:7:3: error: no ';'", "../mm/memory-tiers.c:7:3: error: no ';'"]
         suite = "../mm/kunit/suites/swap_io_kunit.c:3:1: fatal error: x"
-        self.assertEqual([build.named(line) for line in (*ours, *theirs, suite)], [
+        self.assertEqual([sources.named(line) for line in (*ours, *theirs, suite)], [
             "swap-kunit/mm/swap_state.c: In function 'swap_kunit_x':",
             "swap-kunit/mm/swap_state.c:9:1: error: no 'swap_ra'",
             "mm/swap_state.c:7:3: error: no ';'", "mm/memory-tiers.c:7:3: error: no ';'",
@@ -188,7 +188,7 @@ class Disk(Scratch):
                 "make[3]: *** [../scripts/Makefile.build:556: mm] Error 2",
                 "make[3]: *** Waiting for unfinished jobs....", "make: Entering directory '/x'"]
         self.assertEqual([bool(build.MAKE_ITSELF.match(line)) for line in said], [True, False, False, False])
-        self.assertEqual(build.named("mm/Kconfig.real:23: syntax error"), "mm/Kconfig:23: syntax error")
+        self.assertEqual(sources.named("mm/Kconfig.real:23: syntax error"), "mm/Kconfig:23: syntax error")
 
     def test_a_headers_warning_is_shown_once(self) -> None:
         header = ["In file included from a.c:1:", "In file included from a.h:2:", "io.h:9:1: warning: null",

@@ -56,6 +56,7 @@ class Statuses(CommandLine):
         status, output = self.run_it()
         self.assertEqual((status, output.splitlines()[-1]), (0, "2 passed, 0 failed, 0 skipped"), output)
         self.assertIn("kernel     Linux 7.3.4, given directory", output)
+        self.assertIn("suite      swap_a    2 passed,    0 failed,    0 skipped", output)
 
     def test_failure_and_crash(self) -> None:
         self.suites({"swap_a": ["pass_1", "fail_2", "crash_3", "skip_4"]})
@@ -114,12 +115,21 @@ class Statuses(CommandLine):
                 (["--ksrc", headers], "lacks mm/swapfile.c"),
                 (["--ksrc", self.kernel, "--kernel", "7.3"], "exclude each other"),
                 (["--kernel", "newest"], "'newest' is not a kernel version"),
+                (["--kernel", "v7.3"], "'v7.3' is not a kernel version; did you mean 7.3[?]"),
+                (["--ksrc", self.kernel, "--config", "kasn"], "no Kconfig fragment 'kasn': .*did you mean kasan[?]"),
+                (["--ksrc", self.kernel, "--policy", "free-frst"], "no policy .*did you mean free-first[?]"),
+                (["--ksrc", self.kernel, "--filter", "swap_a.*,swp_a"], "the filter swp_a; did you mean swap_a[?]"),
+                (["--ksrc", self.kernel, "--filter", "swap_a.pass1"], "did you mean swap_a.pass_1[?]"),
+                (["--kernel-arg", "swap_alloc_model.sed=1"], "no suite has .*mean swap_alloc_model.seed[?]"),
+                (["--make-option", "foo"], "must be a variable of the kernel's make .* not 'foo' .make: LLVM=, CC=."),
+                (["--make-option", "O=x"], "none of ARCH, SUBARCH, O, KBUILD_OUTPUT; not 'O=x'"),
+                (["--ksr", "x"], "arguments: --ksr x; did you mean --ksrc[?]; see `swap-kunit run --help`"),
                 (["--kernel", "4.19"], "cannot test Linux 4.19"),
                 (["--ksrc", self.kernel, "--config", "nothing"], "no Kconfig fragment 'nothing'"),
                 (["--ksrc", self.kernel, "--filter", "swap_x"], "no case matches the filter swap_x"),
                 (["--ksrc", self.kernel, "--out", self.top / "a b"], "does not support spaces or colons"),
                 (["--ksrc", self.kernel, "--out", self.kernel / "Makefile/x"], "Not a directory"),
-                (["--jobs", "none"], "must be a positive integer below 4294967296, not 'none'"),
+                (["--jobs", "none"], "must be a positive integer below 4294967296, not 'none' .make: J=."),
                 (["--timeout", "0"], "must be a positive number of seconds, not '0'"),
                 (["--make", "run"], "unrecognized arguments: --make run"),
                 (["--no-such-option"], "unrecognized arguments: --no-such-option")):
@@ -127,8 +137,23 @@ class Statuses(CommandLine):
                 out = [] if "--out" in words else ["--out", self.out]
                 done = self.program("run", *words, *out)
                 self.assertEqual(done.status, 2, done.output)
-                self.assertRegex(done.output, f"swap-kunit: .*({text}).*;")
+                self.assertRegex(done.output, f"swap-kunit: .*({text})")
+                self.assertIn("; ", done.output)
                 self.assertNotIn("Traceback", done.output)
+
+    def test_unknown_verb_and_missing_argument(self) -> None:
+        for words, text in ((["rnu"], "there is no verb 'rnu'; did you mean run?;"),
+                            (["covers"], "the following arguments are required: FILE:LINE (make: LINE=);")):
+            done = self.program(*words)
+            self.assertEqual(done.status, 2)
+            self.assertIn(text, done.output)
+
+    def test_quiet_unless_asked(self) -> None:
+        self.assertNotIn("Testing complete.", self.run_it()[1])
+        self.assertIn("Testing complete.", self.run_it("-v")[1])
+        self.assertNotIn("\033", self.run_it()[1])
+        self.suites({"swap_a": ["fail_1"]})
+        self.assertIn("\033[31mfailed    \033[m swap_a.fail_1", self.run_it("--color", "always")[1])
 
     def test_unmet_symbol_names_its_dependency(self) -> None:
         write(self.kernel / "fake_config_drops_special", "")
@@ -247,6 +272,11 @@ class Makefile(Scratch):
         self.assertEqual(done.returncode, 2)
         self.assertIn("swap-kunit: cannot run `make run` with KSR=: `run` does not have that variable; "
                       "did you mean KSRC=?\n", done.stderr)
+
+    def test_unknown_verb(self) -> None:
+        done = self.make("rnu", "KSRC=/x")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cannot run `make rnu`: there is no such verb; did you mean run? the verbs are", done.stderr)
 
     def test_help(self) -> None:
         for words in ([], ["help"]):
@@ -373,8 +403,9 @@ class Files(CommandLine):
         self.assertIn("contains files that are not from swap-kunit", done.output)
 
     def test_list_and_clean(self) -> None:
-        done = self.program("list", "--ksrc", self.kernel, "--out", self.out)
-        self.assertEqual(done.output.splitlines()[-2:], ["swap_a.pass_1", "swap_a.pass_2"])
+        done = subprocess.run([sys.executable, REPO / "swap-kunit", "list", "-v", "--ksrc", self.kernel, "--out",
+                               self.out], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        self.assertEqual(done.stdout.splitlines(), ["swap_a.pass_1", "swap_a.pass_2"])
         self.assertEqual(self.program("clean", "--out", self.kernel).status, 2)
         self.assertEqual(self.run_it()[0], 0)
         self.assertEqual(self.program("clean", "--out", self.out).status, 0)

@@ -18,7 +18,6 @@ from swapkunit.run.console import Case, Suite
 from swapkunit.base.layout import Layout
 from swapkunit.run.results import FAIL, PASS, SKIPPED, TestResult
 from swapkunit.run.runner import Results
-from swapkunit.run.verdict import failures
 
 from .support import Scratch, make_kernel, write
 
@@ -55,23 +54,6 @@ class Leaves(unittest.TestCase):
         self.assertEqual([(test.name, test.status) for test in results.tests_of(tree, [suite])],
                          [("swap_a.ra[zram]", PASS), ("swap_a.ra", FAIL)])
 
-    def test_failure_begins_with_what_the_fixture_found(self) -> None:
-        """And not with the kernel's output before it."""
-        self.assertEqual(results.interesting(["Adding 32k swap",
-                                              "x: EXPECTATION FAILED at mm/kunit/fixture/invariants.c:6",
-                                              "every cluster is on the list its flag names: it is not"]),
-                         ["every cluster is on the list its flag names: it is not"])
-
-    def test_same_text_is_listed_once_whatever_the_kernel_says_between(self) -> None:
-        def failed(number: int) -> TestResult:
-            return TestResult(f"s.c[{number}]", "failed", [
-                "c: EXPECTATION FAILED at mm/kunit/suites/s_kunit.c:7", f"Adding 32k swap on /swapkunit{number}.  Prio",
-                f"CPU: 0 UID: 0 PID: {number} Comm: kunit_try_catch", f"[<6017f87{number}>] ? swapoff+0x1/0x2",
-                "rule: x", f"kernel report: WARNING: mm/swapfile.c:5 at f+0x{number}/0x9, CPU#0: kunit_try_catch/{number}"])
-        self.assertEqual(failures([failed(1), failed(2)]), [
-            "failed     s.c[1, 2]", "             c: EXPECTATION FAILED at mm/kunit/suites/s_kunit.c:7",
-            "             rule: x", "             kernel report: WARNING: mm/swapfile.c:5 at f"])
-
     def test_case_the_parser_does_not_know_is_a_failure(self) -> None:
         tree = json_group("", {}, json_group("swap_a", {}))
         suite = Suite("swap_a", [], [Case("swap_a", "lost", ["    ok 1 lost"])])
@@ -90,7 +72,7 @@ class Parse(Scratch):
         parser = make_kernel(self.top / "k") / "tools/testing/kunit/kunit.py"
         told = io.StringIO()
         with contextlib.redirect_stdout(told):
-            tests = results.parse(layout, ran, kernel, parser, quiet=True)
+            tests = results.parse(layout, ran, kernel, parser)[0]
         self.assertIn("\nkernel report outside of a case: WARNING: at boot\n", told.getvalue())
         self.assertEqual([test.status for test in tests], [PASS])
 

@@ -233,7 +233,7 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None,
         try:
             with interrupts.held():
                 process = subprocess.Popen(words, cwd=cwd, env=env,
-                                           stdin=subprocess.DEVNULL, stdout=None if echo else sink,
+                                           stdin=subprocess.DEVNULL, stdout=sys.stdout if echo else sink,
                                            stderr=None if echo else subprocess.STDOUT,
                                            start_new_session=True)
                 guard("+", process.pid)

@@ -74,7 +74,7 @@ def apt_install(install: list[str], wanted: dict[str, str]) -> None:
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (install, update, install):
         commands.show(command)
-        status = subprocess.run(command, env=env, check=False, stdin=subprocess.DEVNULL
+        status = subprocess.run(command, env=env, check=False, stdout=sys.stdout, stdin=subprocess.DEVNULL
                                 if os.geteuid() == 0 else None).returncode
         if status == 0 and command is install:
             lost = [what for what in wanted if not present(what)]

@@ -19,13 +19,14 @@ from typing import Iterator
 
 from ..base import commands, toolchain
 from ..base.errors import SwapKunitError, UntestableKernel
-from ..base.layout import LITTLE, REPO, WRAPPED, Layout, check_room, full_disk, no_room
+from ..base.layout import LITTLE, WRAPPED, Layout, check_room, full_disk, no_room
 from ..base.text import plural
 from . import fragments
 from .fragments import KunitConfig
 from .kconfig import explain
 from .fit import PROBED, Fitting, left_out, misfit_lines, wrappers
 from .overlay import OWN_DIR, STALE, real_name
+from .sources import OWN, named, openable
 
 ROOM_TO_BUILD = 2 << 30     # bytes that a first build needs
 ROOM_TO_LINK = 1 << 30      # bytes that a failed program may have used and freed again
@@ -39,10 +40,8 @@ NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating confi
 MESSAGE = re.compile(r": (warning|(fatal )?error): ")
 MAKE_ITSELF = re.compile(r"^make(\[\d+\])?: \*\*\* (?!\[.*\] (Error|Terminated)|Waiting for)")
 ERROR = re.compile(r": (fatal )?error: ")
-SOURCE = re.compile(r"\.\./((?:[\w-]+/)*[\w-]+?)(_real)?(\.[ch])(?=:)")
 OPTIONAL = {"swap_slots.c"}     # wrapped files that not every kernel has
 OWN_FAULT = "swap-kunit's own code does not build with this kernel"
-OWN = "swap-kunit/"        # prefix for this project's files in compiler messages
 BEFORE_MESSAGE = re.compile(r"^In file included from |: In function ")
 
 
@@ -255,11 +254,12 @@ def check_build(layout: Layout, done: commands.Finished, made: Path) -> None:
     """Show the compiler's messages; raise UntestableKernel or SwapKunitError if made does not exist."""
     lines = [line.removeprefix("ERROR:root:") for line in done.output.splitlines()]
     messages = once_each([line for line in lines if not NOISE.match(line) or MAKE_ITSELF.match(line)])
+    shown = [openable(line, layout.tree) for line in messages]
     if done.status == 0 and made.exists():
         if messages:
-            print("\n".join(messages))
+            print("\n".join(shown))
         return
-    print("\n".join(map(named, messages[-60:])) or commands.tail(done.output), file=sys.stderr)
+    print("\n".join(shown[-60:]) or commands.tail(done.output), file=sys.stderr)
     raise_if_disk_full(layout, done.output)
     if own_fault([named(line) for line in messages]):
         raise not_ours("something that it uses is gone or has another name, as shown above")
@@ -271,18 +271,6 @@ def first_error(lines: list[str]) -> int:
     """Where the first error is in a compiler's lines, or else make's own first; len(lines) if there is none."""
     return next((number for pattern in (ERROR, MAKE_ITSELF) for number, line in enumerate(lines)
                  if pattern.search(line)), len(lines))
-
-
-def named(line: str) -> str:
-    """A compiler message with the kernel's real file names, and OWN before those of ours.
-
-    In the overlay the kernel's own mm/NAME.c is NAME_real.c, beside our wrapper of that name.
-    """
-    def name(match: re.Match[str]) -> str:
-        path = match[1] + match[3]
-        ours = not match[2] and (path.startswith(f"{OWN_DIR}/") or (REPO / path).exists())
-        return (OWN if ours else "") + path
-    return SOURCE.sub(name, re.sub(r"\b(Kconfig|Makefile)\.real\b", r"\1", line))
 
 
 def own_fault(lines: list[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import shlex
 import sys
 from typing import NoReturn
@@ -12,8 +13,9 @@ from typing import NoReturn
 from . import make
 from .verb import STATUSES, status_lines
 from .verbs import VERBS
-from ..base import interrupts, toolchain
+from ..base import colors, interrupts, toolchain
 from ..base.errors import FAILED, WRONG_USE, Interrupted, SwapKunitError, explained
+from ..base.text import did_you_mean
 
 MAKE = "--make"     # the Makefile calls `swap-kunit --make VERB NAME ...`
 DESCRIPTION = """\
@@ -28,6 +30,14 @@ class Parser(argparse.ArgumentParser):
     """argparse with this program's form of error messages."""
 
     def error(self, message: str) -> NoReturn:
+        verb = VERBS.get(self.prog.split(" ")[-1])
+        for one in verb.every_option if verb else ():
+            name = "/".join(one.flags) if one.flags[0].startswith("-") else str(one.how.get("metavar", one.flags[0]))
+            if one.variables and re.search(rf"(argument |required: (.*, )?){re.escape(name)}(:|,|$)", message):
+                message = f"{message} (make: {', '.join(one.assignments)})"
+        found = re.match(r"argument VERB: invalid choice: '(.*?)' ", message)
+        if found:
+            message = f"there is no verb '{found[1]}'; {did_you_mean(found[1], VERBS)}".rstrip("; ")
         print(f"swap-kunit: cannot understand the command line: {message}; "
               f"see `{self.prog} --help`", file=sys.stderr)
         raise SystemExit(WRONG_USE)
@@ -65,9 +75,15 @@ def run_verb(argv: list[str]) -> int:
         import argcomplete      # pylint: disable=import-outside-toplevel  # optional, for completion in a shell
         argcomplete.autocomplete(parser)
     try:
-        args = parser.parse_args(argv)
+        args, unknown = parser.parse_known_args(argv)
+        if unknown:
+            flags = [flag for one in VERBS[args.verb].every_option for flag in one.flags if flag.startswith("--")]
+            near = did_you_mean(unknown[0].partition("=")[0], flags)
+            parser.prog += f" {args.verb}"
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{'; ' * bool(near)}{near.rstrip()}")
     finally:
         sys.stdout.flush()      # the help text; argparse exits after it
+    colors.choose(getattr(args, "color", colors.WHEN[0]))
     if hasattr(args, "make_option"):
         args.make_option = toolchain.from_environment(args.make_option)
     status: int = args.function(args)
@@ -82,7 +98,7 @@ def main(argv: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        if argv[:1] == [MAKE] and argv[1:2] and argv[1] in VERBS:
+        if argv[:1] == [MAKE] and argv[1:2]:
             argv = make.command_line(argv[1:], os.environ, VERBS)
         return run_verb(argv)
     except SwapKunitError as error:

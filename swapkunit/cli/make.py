@@ -2,11 +2,11 @@
 """Variables of make as options: `make run KSRC=~/linux` is `swap-kunit run --ksrc=...`."""
 from __future__ import annotations
 
-import difflib
 from typing import Mapping
 
 from .verb import Verb
 from ..base.errors import SwapKunitError
+from ..base.text import did_you_mean
 
 OF_MAKE = ("PYTHON", "SHELL", "V")      # used by the Makefile itself; V is accepted by every verb, as in the kernel
 
@@ -18,6 +18,9 @@ def command_line(words: list[str], environment: Mapping[str, str], verbs: Mappin
     SwapKunitError for a variable on the command line that the verb does not have.
     """
     name, *given = words
+    if name not in verbs:
+        raise SwapKunitError(f"cannot run `make {name}`: there is no such verb; {did_you_mean(name, verbs)}the verbs "
+                             f"are {', '.join(verbs)}")
     verb = verbs[name]
     passed = verbs[verb.passes_to] if verb.passes_to else verb
     own = {variable for option in passed.every_option for variable in option.variables}
@@ -39,9 +42,9 @@ def unknown(variable: str, name: str, own: list[str], verbs: Mapping[str, Verb])
     """The error that the verb called name does not have the variable, with a suggestion."""
     users = [f"`make {verb.name}`" for verb in verbs.values()
              if any(variable in option.variables for option in verb.every_option)]
-    near = difflib.get_close_matches(variable.upper(), own, 1)
+    near = did_you_mean(f"{variable.upper()}=", [f"{known}=" for known in own])
     if near:
-        advice = f"did you mean {near[0]}=?"
+        advice = near.strip()
     elif users:
         advice = f"it belongs to {', '.join(users)}"
     else:

@@ -16,7 +16,8 @@ In the project's directory, make VERB NAME=value is the same as swap-kunit VERB 
 option names its variables. make turns every failure into exit status 2."""
 ENVIRONMENT = {
     "SWAP_KUNIT_CACHE": "directory for fetched kernels; default ${XDG_CACHE_HOME:-~/.cache}/swap-kunit",
-    "LLVM, CC": "as for the kernel's make; --make-option overrides them",
+    "LLVM": "as for the kernel's make; --make-option overrides it; with make, CC counts too",
+    "NO_COLOR": "no colors, if it is not empty",
 }
 FILES = {
     "out/KERNEL/CONFIG[@POLICY]/": "default output directory of a run: the build, ktap.log, results.json, junit.xml, "

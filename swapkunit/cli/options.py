@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
 
+from ..base.colors import WHEN
 from ..base.errors import SwapKunitError
 from ..base.layout import CONFIGS, POLICIES
 from ..build import patches
 from ..run.session import Request
 from ..source import kernels
+
+
+OF_BUILD = ("ARCH", "SUBARCH", "O", "KBUILD_OUTPUT")     # variables of make that the build gives
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,15 @@ def seconds(text: str) -> float:
     return value
 
 
+def make_variable(text: str) -> str:
+    """NAME=VALUE for the kernel's make; not those that the build itself gives."""
+    name, equals, _ = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name) or name in OF_BUILD:
+        raise argparse.ArgumentTypeError(f"must be a variable of the kernel's make and its value, such as LLVM=1 or "
+                                         f"CC=gcc-12, and none of {', '.join(OF_BUILD)}; not '{text}'")
+    return text
+
+
 def path(text: str) -> Path:
     """A path; ~ is expanded here, since dash does not do so in make's NAME=~/linux."""
     return Path(os.path.expanduser(text))
@@ -114,13 +128,14 @@ CONFIG = option("--config", make="CONFIG", metavar="A,B", default=[], type=comma
 POLICY = option("--policy", make="POLICY", metavar="A,B", default=[], type=comma_list,
                 names=lambda: patches.known(POLICIES),
                 help="policies from mm/policies to apply to the kernel; your tree is not changed")
-VERBOSE = option("-v", "--verbose", make="V", action="store_true", help="print the output of the build")
+VERBOSE = option("-v", "--verbose", make="V", action="store_true",
+                 help="print the whole build, and kunit.py's own results")
 BUILD = (
     option("--kunitconfig", metavar="PATH", type=path,
            help="file or directory to use instead of this project's .kunitconfig"),
     option("-j", "--jobs", make="J", metavar="N", type=positive, default=len(os.sched_getaffinity(0)),
            help="run N make jobs, or N UMLs, at a time; default: the number of CPUs"),
-    option("--make-option", make="LLVM CC", metavar="X=Y", action="append", default=[],
+    option("--make-option", make="LLVM CC", metavar="X=Y", action="append", default=[], type=make_variable,
            words=lambda name, value: [f"--make-option={name}={value}"],
            help="variable for the kernel's make, such as LLVM=1 or CC=gcc-12; may be repeated"))
 TIMEOUT = option("--timeout", metavar="SECONDS", type=seconds, default=60.0,
@@ -135,7 +150,9 @@ RUN = (*CASES,
        option("--shuffle", make="SHUFFLE", metavar="SEED", type=int, nargs="?",
               const=random.SystemRandom().randrange(1 << 32),
               help="run each case in a UML of its own, in random order; prints the seed"),
-       option("-q", "--quiet", action="store_true", help="print only the verdict, without kunit.py's own results"))
+       option("-q", "--quiet", action="store_true", help="leave out kunit.py's own results, also with --verbose"),
+       option("--color", make="COLOR", metavar="WHEN", choices=WHEN, default=WHEN[0],
+              help="color the summary: always, never, or auto: on a terminal, unless NO_COLOR is set"))
 
 
 def out(where: str) -> Option:

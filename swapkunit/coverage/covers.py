@@ -117,8 +117,8 @@ def parse_place(text: str, report: dict[str, Any]) -> Place:
     """FILE:LINE or FILE:FUNCTION; `mm/` is optional. Raises SwapKunitError."""
     found = re.fullmatch(r"(?:.*/)?([\w.]+):(?:(\d+)|([A-Za-z_]\w*)(?:\(\))?)", text.strip())
     if not found:
-        raise SwapKunitError(f"'{text}' is not a place in the code; expected FILE:LINE or FILE:FUNCTION, such as "
-                             "mm/swapfile.c:1137 or mm/swapfile.c:swap_range_free")
+        raise SwapKunitError(f"'{text}' is not a place in the code; expected FILE:LINE or FILE:FUNCTION (make: "
+                             "LINE=), such as mm/swapfile.c:1137 or mm/swapfile.c:swap_range_free")
     name = f"mm/{found[1]}"
     if name not in report["files"]:
         why = ("the kernel that ran does not include that file" if name in WATCHED else

@@ -18,7 +18,7 @@ from .. import sandbox
 from ..base.commands import Watch
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, no_room, write_whole
-from ..build import build
+from ..build import build, sources
 from ..build.fit import misfit_lines
 from ..run import mechanisms
 from ..run.results import FAIL, TestResult
@@ -32,7 +32,7 @@ OWNER = "series"            # the series that uses the build directory
 NOBODY = "nobody"           # the owner while the directory is copied
 BOOT = "list"               # the first stage that boots the kernel
 PANIC_LINES, LAST_LINES = 38, 7     # console lines shown: from a panic on; without a panic, at the end
-WRAPPED = re.compile(rf"In file included from {build.OWN}mm/\w+\.c:\d+[:,]$")    # in every message about a file of mm
+WRAPPED = re.compile(rf"In file included from {sources.OWN}mm/\w+\.c:\d+[:,]$")    # in every message about a file of mm
 KBUILD = re.compile(r"^  [A-Z]\w+ +\S")      # such as "  CC      mm/swapfile.o"
 KILLED = re.compile(r"internal compiler error|Killed|No space left on device|\bcannot (?:fork|allocate)")
 SHADOWED = ("kasan",)       # fragments whose kernels reserve terabytes of address space
@@ -277,7 +277,7 @@ def compiler_lines(session: Session) -> list[str]:
         text = (session.layout.out / "build.log").read_text(errors="replace")
     except OSError:
         return []
-    lines = [build.named(line) for line in text.splitlines()]
+    lines = [sources.named(line) for line in text.splitlines()]
     return build.once_each([line for line in lines if build.MAKE_ITSELF.match(line) or not (
         build.NOISE.match(line) or KBUILD.match(line) or WRAPPED.match(line))])
 

@@ -21,21 +21,17 @@ from ..base.layout import Layout, write_whole
 from ..base.text import without_controls
 from ..build.fit import LeftOut
 from .console import PARAM_END, SKIP, Case, Suite, join
-from .kernel_reports import ENTRY, MARK, frames
+from .faults import interesting
+from .kernel_reports import ENTRY, frames
 from .runner import Results
 
 PASS, FAIL, SKIPPED = "passed", "failed", "skipped"
 # The lines that show where a crash was; UML marks unreliable addresses with "?", on some kernels all of them.
 TRACE = re.compile(r"FAILED at|kernel report: |(BUG|WARNING|KASAN)\b.*: |RIP: |^\[<[0-9a-f]+>\] (?!\? )")
+BAD = "[FAILED]"
 STATUS = {"PASS": PASS, "SKIP": SKIPPED}
-# What the kernel says of any swapon or failed read, and the body of its reports.
-CHATTER = re.compile(r"Adding \d+k swap on |Truncating oversized swap area|(Read|Write)-error on swap-device|printk: |"
-                     r"-+\[ (cut here|end trace)|WARNING: |CPU: \d|Tainted: |Stack:$|Call Trace:$|([0-9a-f]{8}\b ?){2}|"
-                     r"\[<[0-9a-f]+>\] \? ")
 SUMMARY = "summary.json"
 OUTCOMES = "outcomes.json"
-TEXT_LINES = 6      # of each failed case's text
-BROKEN = ("crashed: ", "hung: ", "failed: ")     # a case that did not end by itself
 
 Json = dict[str, Any]
 
@@ -81,15 +77,14 @@ class Report:
 # -- parsing -----------------------------------------------------------------
 
 
-def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet: bool) -> list[TestResult]:
-    """Write ktap.log, let kunit.py parse (and print) it, and return the test results."""
+def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path) -> tuple[list[TestResult], str]:
+    """Write ktap.log and let kunit.py parse it; returns the test results, and what kunit.py printed."""
     log, target = layout.out / "ktap.log", layout.out / "results.json"
     log.write_text(join(results.suites), errors="backslashreplace")
     target.unlink(missing_ok=True)
     command: list[str | Path] = [sys.executable, parser, "parse", f"--json={target}", log]
     commands.show(command)
-    sys.stdout.flush()
-    done = commands.run(command, echo=not quiet, env=commands.kernel_environment())
+    done = commands.run(command, env=commands.kernel_environment())
     for line in results.reports:
         print(f"kernel report outside of a case: {without_controls(line)}")
     if not target.exists():
@@ -99,7 +94,23 @@ def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path, quiet:
     tree = json.loads(target.read_text())
     complete_json(tree, kernel)
     target.write_text(json.dumps(tree, indent=2) + "\n")
-    return tests_of(tree, results.suites)
+    return tests_of(tree, results.suites), done.output
+
+
+def with_known_bugs(output: str, tests: list[TestResult]) -> str:
+    """What kunit.py printed, with [KNOWN BUG] in place of [FAILED] where that is all it is."""
+    failed = iter([test for test in tests if test.status == FAIL])
+    new = {name for test in tests if test.status == FAIL and not test.known
+           for name in (test.suite, re.split(r"[.\[]", test.name)[1])}
+
+    def mark(match: re.Match[str]) -> str:
+        name = match[1]
+        if match[2]:        # the end of a suite, or of a case with parameters
+            return match[0] if name in new else match[0].replace(BAD, "[KNOWN BUG]")
+        test = next((test for test in failed if test.name.endswith((f".{name}", f"[{name}]"))), None)
+        return match[0].replace(BAD, "[KNOWN BUG]") if test and test.known else match[0]
+
+    return re.sub(r"\[FAILED\] (.+?)( =+)?$", mark, output, flags=re.M)
 
 
 def complete_json(group: Json, kernel: Kernel) -> None:
@@ -181,21 +192,6 @@ def clean(line: str) -> str:
     return "" if re.match(r"(KTAP version|Subtest: |1\.\.\d|module: )", text) else text
 
 
-def interesting(text: list[str]) -> list[str]:
-    """A failure's text from its first fault on.
-
-    Lines that name a place in the fixture are left out, since the text also names the place in the suite. So are the
-    kernel's own lines, which differ by process and address.
-    """
-    for number, line in enumerate(text):
-        if "FAILED at" in line or "_kunit.c:" in line \
-                or line.startswith((*BROKEN, MARK)):
-            crashed = line.startswith(BROKEN)
-            return [line for line in text[number:]
-                    if "FAILED at mm/kunit/fixture/" not in line and (crashed or not CHATTER.match(line))]
-    return text[-TEXT_LINES:]
-
-
 # -- files -------------------------------------------------------------------
 
 
@@ -227,7 +223,7 @@ def read_summary(layout: Layout) -> Json:
 
 def write_outcomes(layout: Layout, tests: list[TestResult]) -> None:
     """outcomes.json: the result of each test, for comparing runs case by case."""
-    entries = [{**asdict(test), "text": interesting(test.text)[:TEXT_LINES] if test.status == FAIL else []}
+    entries = [{**asdict(test), "text": interesting(test.text) if test.status == FAIL else []}
             for test in tests]
     (layout.out / OUTCOMES).write_text(json.dumps(entries, indent=1) + "\n")
 

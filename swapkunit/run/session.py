@@ -26,7 +26,8 @@ from ..build.overlay import MANIFEST, OWN_DIR, Overlay, check_tree_path
 from ..sandbox import Sandbox
 from ..source import kernels
 from . import known_bugs, mechanisms, runner
-from .results import (SUMMARY, Report, parse, write_decisions, write_junit, write_outcomes, write_summary)
+from .results import (
+    SUMMARY, Report, parse, with_known_bugs, write_decisions, write_junit, write_outcomes, write_summary)
 from .runner import Results, RunOptions
 
 OLDEST_PARSER = (6, 12)     # kunit.py of older trees counts skipped cases as passed
@@ -186,9 +187,11 @@ class Session:
     def make_report(self, results: Results) -> Report:
         """Parse the results, apply the known bugs, and write the files of the output directory."""
         with self.stage("results"):
-            tests = parse(self.layout, results, self.kernel, self._parser(), self.request.quiet)
+            tests, printed = parse(self.layout, results, self.kernel, self._parser())
             bugs, tested = known_bugs.load(CONFIGS / "known_bugs.toml")
             report = known_bugs.apply(tests + mechanisms.missing_tests(self.kernel), bugs, tested, self.kernel.version)
+            if self.request.verbose and not self.request.quiet:
+                print(with_known_bugs(printed, report.tests))
             report.left_out = fit.left_out(self.layout)
             if report.left_out.misfits:     # what failed may not be looked at here
                 report.fixed.clear()

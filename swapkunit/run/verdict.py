@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from ..base.colors import GREEN, RED, YELLOW, paint
 from ..base.text import plural, relative
 from ..build.fit import misfit_lines
-from .kernel_reports import PROCESS
-from .results import FAIL, PASS, SKIPPED, TEXT_LINES, Report, TestResult, interesting
+from .faults import located
+from .results import FAIL, PASS, SKIPPED, Report, TestResult
 from .runner import Results
 from .session import Request, Session
 
@@ -26,9 +27,10 @@ def verdict(session: Session, results: Results, report: Report) -> str:
     lines = ["", f"kernel     Linux {session.kernel.version}, {session.kernel.origin}",
              f"config     {asked_for(session.request)}"]
     lines += suite_table(results, report)
-    lines += failures([test for test in report.tests if test.status == FAIL and not test.known])
+    lines += failures([test for test in report.tests if test.status == FAIL and not test.known],
+                      session.layout.tree)
     lines += known_bug_lines(report)
-    lines += [f"fixed here {text}" for text in report.fixed]
+    lines += [f"{paint('fixed here', GREEN)} {text}" for text in report.fixed]
     lines += skips(report)
     lines += not_built(report, session.layout.tree)
     if results.interrupted:
@@ -53,18 +55,21 @@ def suite_table(results: Results, report: Report) -> list[str]:
     return lines
 
 
-def failures(tests: list[TestResult]) -> list[str]:
-    """Failed cases with the first lines of their text: crashes first, the same text once."""
+def failures(tests: list[TestResult], tree: Path | None = None) -> list[str]:
+    """Failed cases with their text and the places in the sources: crashes first, the same text once.
+
+    tree: as of faults.located().
+    """
     groups: dict[tuple[str, ...], list[TestResult]] = {}
     for test in sorted(tests, key=lambda test: not test.fate):
-        text = [PROCESS.sub("", line)[:150] for line in interesting(test.text)[:TEXT_LINES]]
-        groups.setdefault((test.fate or "failed", test.name.partition("[")[0], *text), []).append(test)
+        key = (test.fate or "failed", test.name.partition("[")[0], *located(test.name, test.text, tree))
+        groups.setdefault(key, []).append(test)
     order = spread(list(groups))
     lines = []
     for fate, case, *text in order[:FAILURES]:
         parameters = [test.name.partition("[")[2][:-1] for test in groups[fate, case, *text]]
-        lines.append(f"{fate:<10} {case}" + (f"[{', '.join(parameters)}]" if any(parameters) else ""))
-        lines += [f"             {line}" for line in text]
+        lines.append(paint(f"{fate:<10}", RED) + f" {case}" + (f"[{', '.join(parameters)}]" if any(parameters) else ""))
+        lines += text
     more = Counter(test.suite for key in order[FAILURES:] for test in groups[key])
     if more:
         lines.append(f"failed     and {sum(more.values())} more; see the log: "
@@ -92,7 +97,7 @@ def known_bug_lines(report: Report) -> list[str]:
     lines = []
     for title, names in titles.items():
         more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-        lines += [f"known bug  {title}", f"             {', '.join(names[:2])}{more}"]
+        lines += [paint("known bug", YELLOW) + f"  {title}", f"             {', '.join(names[:2])}{more}"]
     return lines
 
 

@@ -149,12 +149,13 @@ def out_of(args: argparse.Namespace, how: str) -> Path:
 
 def coverage_command(args: argparse.Namespace) -> str:
     """The `coverage` command with the same options."""
-    words = ["./swap-kunit", "coverage"]
-    for flag, value in (("--ksrc", args.ksrc), ("--kernel", args.kernel),
-                        ("--config", ",".join(args.config)), ("--policy", ",".join(args.policy)),
-                        ("--out", args.out)):
-        words += [flag, str(value)] if value else []
-    return shlex.join(words)
+    given = {"ksrc": args.ksrc, "kernel": args.kernel, "config": ",".join(args.config),
+             "policy": ",".join(args.policy), "out": args.out}
+    words = ["./swap-kunit", "coverage", *(word for name, value in given.items() if value
+                                           for word in (f"--{name}", str(value)))]
+    variables = [f"{'O' if name == 'out' else name.upper()}={shlex.quote(str(value))}"
+                 for name, value in given.items() if value]
+    return f"{shlex.join(words)} ({' '.join(['make coverage', *variables])})"
 
 
 VERBS = (

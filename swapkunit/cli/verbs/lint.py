@@ -21,5 +21,6 @@ def lint(_args: argparse.Namespace) -> int:
     return GOOD if clean == len(found) else FAILED
 
 
-VERB = Verb("lint", lint, "run checkpatch, kernel-doc, mypy, pylint and shellcheck on this project's own files", (),
+VERB = Verb("lint", lint,
+            "run checkpatch, kernel-doc, mypy, pylint, shellcheck and docutils on this project's own files", (),
             statuses("no linter finds anything", "a linter finds something", unbuilt=""))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import sys
 
 from ...base.errors import FAILED, GOOD, STOPPED
 from ...run.runner import select
@@ -40,10 +42,11 @@ def build(args: argparse.Namespace) -> int:
 
 def print_cases(args: argparse.Namespace) -> int:
     """Build the kernel if necessary, and print the cases."""
-    session = open_session(request_of(args))
-    with session.layout.lock():
-        session.build_kernel()
-        cases = session.list_cases()
+    with contextlib.redirect_stdout(sys.stderr):    # only the cases go to stdout
+        session = open_session(request_of(args))
+        with session.layout.lock():
+            session.build_kernel()
+            cases = session.list_cases()
     print("\n".join(select(cases, args.filter)))
     return GOOD
 
@@ -55,6 +58,6 @@ VERBS = (
                  help="fail if a case cannot be built on this tree")),
          statuses("all cases passed", "a case failed, crashed or hung, or could not be built, with --complete")),
     Verb("build", build, "build the kernel only", options.kernel(), statuses("the kernel is built")),
-    Verb("list", print_cases, "print all cases as suite.case", (*options.kernel(), *options.RUN),
+    Verb("list", print_cases, "print all cases as suite.case", (*options.kernel(), *options.CASES),
          statuses("the cases are printed")),
 )
