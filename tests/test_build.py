@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from swapkunit.build import build, overlay, sources
+from swapkunit.build.fragments import LEAN, KunitConfig
 from swapkunit.base import commands, deps, layout as layouts
 from swapkunit.base.errors import SwapKunitError, UntestableKernel, explained
 from swapkunit.base.layout import Layout, default_out
@@ -112,6 +113,41 @@ class Reconfigure(Scratch):
         self.assertEqual(build.kconfig_digest(place), before)
         (place.tree / "mm/Kconfig").write_text("config A\n\tbool\n")
         self.assertNotEqual(build.kconfig_digest(place), before)
+
+
+class Wishes(Scratch):
+    """What configs/lean.defaults asks for is no error where it cannot be had."""
+
+    def configure(self, config: KunitConfig, **given: str) -> list[str]:
+        """The texts that are configured, for a kernel that always has given."""
+        place, texts = Layout(self.top), []
+        place.build.mkdir(parents=True, exist_ok=True)
+
+        def kconfig(layout: Layout, text: str, _options: build.BuildOptions) -> commands.Finished:
+            found = {**dict(line.split("=") for line in text.splitlines() if "=" in line),
+                     **{f"CONFIG_{name}": value for name, value in given.items()}, "CONFIG_CC_VERSION_TEXT": "gcc"}
+            write(layout.build / ".config", "".join(f"{name}={value}\n" for name, value in found.items()))
+            texts.append(text)
+            return commands.Finished(int(any(f"{name} is not set" in text for name in given)), "")
+        with mock.patch.object(build, "run_kconfig", kconfig):
+            build.configure(place, config, build.BuildOptions(jobs=1))
+        return texts
+
+    def test_only_what_is_not_met_is_given_up(self) -> None:
+        config = KunitConfig()
+        config.add("CONFIG_EXPERT=y\n# CONFIG_KALLSYMS is not set\n", LEAN)
+        config.add("CONFIG_LOCKDEP=y\n", "configs/lockdep.config")
+        self.assertEqual(len(self.configure(config)), 1)
+        (self.top / "tree/.kunit/.config").unlink()
+        self.assertEqual(self.configure(config, KALLSYMS="y")[1:], ["CONFIG_EXPERT=y\nCONFIG_LOCKDEP=y\n"])
+
+    def test_a_request_that_is_not_met_is_an_error(self) -> None:
+        config = KunitConfig()
+        config.add("# CONFIG_KALLSYMS is not set\n", LEAN)
+        config.add("CONFIG_SWAP=y\n", "x.config")
+        with self.assertRaisesRegex(SwapKunitError, "1 of 2 requested options are not available"), \
+                mock.patch("sys.stderr"):
+            self.configure(config, SWAP="n")
 
 
 class OldKunit(Scratch):

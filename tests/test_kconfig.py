@@ -6,7 +6,7 @@ import unittest
 
 from swapkunit.build import kconfig
 from swapkunit.base.errors import SwapKunitError
-from swapkunit.build.fragments import KunitConfig, find, gather, unmet
+from swapkunit.build.fragments import KunitConfig, find, gather, in_the_way, unmet
 
 from .support import Scratch, write
 
@@ -113,6 +113,20 @@ class Fragments(Scratch):
         config = KunitConfig({"A": "y", "B": "n", "C": "3"})
         self.assertEqual(unmet(config, {"A": "y", "C": "4"}), ["C"])
         self.assertEqual(unmet(config, {"B": "y", "C": "3"}), ["A", "B"])
+
+    def test_wishes_give_way(self) -> None:
+        write(self.top / "configs/lean.defaults", "# CONFIG_A is not set\n# CONFIG_B is not set\n# CONFIG_C is not set\n")
+        write(self.top / ".kunitconfig", "CONFIG_A=y\n")
+        config = gather(self.top, [], self.top / "configs", lean=True)
+        self.assertEqual((config.wanted, config.wishes()), ({"A": "y", "B": "n", "C": "n"}, {"B", "C"}))
+        for result, given_up in (({"A": "y"}, set()), ({"A": "y", "B": "y"}, {"B"}), ({"C": "y"}, {"B", "C"}),
+                                 ({}, {"B", "C"})):
+            self.assertEqual(in_the_way(config, result), given_up, result)
+        self.assertEqual(config.text(without={"B"}), "CONFIG_A=y\n# CONFIG_C is not set\n")
+
+    def test_without_lean_there_are_no_wishes(self) -> None:
+        write(self.top / ".kunitconfig", "CONFIG_A=y\n")
+        self.assertEqual(gather(self.top, [], self.top / "configs").wanted, {"A": "y"})
 
     def test_unknown_one(self) -> None:
         write(self.top / "kasan.config", "")

@@ -13,8 +13,10 @@ import sys
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from swapkunit.run import runner
+from swapkunit.base import commands
+from swapkunit.run import runner, symbols
 from swapkunit.base.errors import WRONG_USE, SwapKunitError, UntestableKernel
 from swapkunit.run.console import AFTER_LAST, REPORT, WHOLE, Case, Console, alike, join
 from swapkunit.base.layout import Layout
@@ -390,6 +392,34 @@ class Stopping(RunCase):
                 return
             time.sleep(0.02)
         self.fail(f"{path} never held {text}")
+
+
+NM = """\
+0000000060001000 T _stext
+0000000060001000 T do_one
+0000000060001040 t do_two
+0000000060001100 T _etext
+0000000060002000 D data
+"""
+
+
+class Names(RunCase):
+    """A kernel without kallsyms prints addresses."""
+
+    def test_addresses_in_functions_get_names(self) -> None:
+        binary = write(self.top / "vmlinux", "")
+        with mock.patch.object(commands, "run", return_value=commands.Finished(0, NM)) as nm:
+            found = [symbols.Symbols(binary).name(line) for line in (
+                " [<60001044>] ? 0x0000000060001044", "at 0x60001000, CPU#0", "0x60002010 0x7f0000001044 0x60000fff")]
+        self.assertEqual(found, [" [<60001044>] ? do_two+0x4/0xc0", "at do_one+0x0/0x40, CPU#0",
+                                 "0x60002010 0x7f0000001044 0x60000fff"])
+        nm.assert_called_once()
+
+    def test_the_console_and_its_log_have_the_names(self) -> None:
+        with mock.patch.object(symbols, "functions", return_value=([0x60001000, 0x60002000], ["do_one", "end"])):
+            results = self.run_suites({"swap_a": ["warn_1"]})
+        self.assertIn("    kernel report: WARNING at do_one+0x4/0x1000", results.suites[0].cases[0].lines)
+        self.assertIn("WARNING at do_one+0x4/0x1000\n", (self.layout.out / "logs/swap_a.log").read_text())
 
 
 if __name__ == "__main__":

@@ -70,28 +70,36 @@ def configure(layout: Layout, config: KunitConfig, options: BuildOptions) -> boo
     request = request_digest(config, options)
     if (layout.build / ".config").exists() and read_stamp(layout) == [request, kconfig_digest(layout)]:
         return False
-    kunitconfig = layout.out / "kunitconfig"
-    kunitconfig.write_text(config.text())
     layout.build.mkdir(exist_ok=True)
-    (layout.build / ".config").unlink(missing_ok=True)
-    command: list[str | Path] = [sys.executable, KUNIT_PY, "config", f"--build_dir={layout.build.name}"]
-    if takes_kunitconfig(layout):
-        command.append(f"--kunitconfig={kunitconfig}")
-    else:
-        (layout.build / ".kunitconfig").write_text(config.text())
-    command += [f"--make_options={option}" for option in options.make_options]
-    commands.show(command, layout.tree)
-    done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment())
+    done = run_kconfig(layout, config.text(), options)
+    wishes = fragments.in_the_way(config, fragments.read_dot_config(layout.build / ".config"))
+    if wishes:
+        done = run_kconfig(layout, config.text(without=wishes), options)
     (layout.out / "build.log").write_text(done.output)
     check_config(layout, config, done)
     return True
 
 
+def run_kconfig(layout: Layout, text: str, options: BuildOptions) -> commands.Finished:
+    """Make a .config for the text of a .kunitconfig."""
+    kunitconfig = layout.out / "kunitconfig"
+    kunitconfig.write_text(text)
+    (layout.build / ".config").unlink(missing_ok=True)
+    command: list[str | Path] = [sys.executable, KUNIT_PY, "config", f"--build_dir={layout.build.name}"]
+    if takes_kunitconfig(layout):
+        command.append(f"--kunitconfig={kunitconfig}")
+    else:
+        (layout.build / ".kunitconfig").write_text(text)
+    command += [f"--make_options={option}" for option in options.make_options]
+    commands.show(command, layout.tree)
+    return commands.run(command, cwd=layout.tree, env=commands.kernel_environment())
+
+
 def check_config(layout: Layout, config: KunitConfig, done: commands.Finished) -> None:
     """Raise an error if the configuration failed or lacks requested options."""
     result = fragments.read_dot_config(layout.build / ".config")
-    missing = fragments.unmet(config, result) if "CC_VERSION_TEXT" in result else []
-    if missing:
+    missing = [symbol for symbol in fragments.unmet(config, result) if symbol not in config.wishes()]
+    if missing and "CC_VERSION_TEXT" in result:
         for line in explain(layout.tree, missing, config, result):
             print(f"swap-kunit: {line}", file=sys.stderr)
         ours = [symbol for symbol in missing if config.asked_by[symbol] != ".kunitconfig"]

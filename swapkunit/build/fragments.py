@@ -9,18 +9,22 @@ Comment lines of a fragment may give arguments for the kernel command line:
 and patches of mm/policies that it needs:
 
     # swap-kunit-patches: uml-thp
+
+Below the .kunitconfig are the wishes of configs/lean.defaults.
 """
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Collection
 
 from ..base.errors import SwapKunitError
 from ..base.text import did_you_mean
 
 ARGUMENTS = re.compile(r"^#\s*swap-kunit(?:-args)?:\s*(.+)$", re.M)
 PATCHES = re.compile(r"^#\s*swap-kunit-patches:\s*(.+)$", re.M)
+LEAN = "configs/lean.defaults"
 SET = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
 
 
@@ -43,11 +47,15 @@ class KunitConfig:
         for line in ARGUMENTS.findall(text):
             self.kernel_args += line.split()
 
-    def text(self) -> str:
-        """As a .kunitconfig file."""
+    def text(self, without: Collection[str] = ()) -> str:
+        """As a .kunitconfig file, without some symbols."""
         return "".join(f"CONFIG_{symbol}={value}\n" if value != "n"
                        else f"# CONFIG_{symbol} is not set\n"
-                       for symbol, value in self.wanted.items())
+                       for symbol, value in self.wanted.items() if symbol not in without)
+
+    def wishes(self) -> set[str]:
+        """The symbols that may have another value."""
+        return {symbol for symbol, name in self.asked_by.items() if name == LEAN}
 
 
 def find(name: str, configs: Path) -> Path:
@@ -60,10 +68,15 @@ def find(name: str, configs: Path) -> Path:
     return path
 
 
-def gather(base: Path, names: list[str], configs: Path) -> KunitConfig:
-    """The .kunitconfig at base (a file or its directory) and the fragments. Raises SwapKunitError."""
+def gather(base: Path, names: list[str], configs: Path, lean: bool = False) -> KunitConfig:
+    """The .kunitconfig at base (a file or its directory) and the fragments; lean: over the wishes.
+
+    Raises SwapKunitError.
+    """
     path = base / ".kunitconfig" if base.is_dir() else base
     config = KunitConfig()
+    if lean:
+        config.add((configs.parent / LEAN).read_text(encoding="utf-8"), LEAN)
     try:
         config.add(path.read_text(encoding="utf-8"), ".kunitconfig")
     except (OSError, UnicodeError) as error:
@@ -100,6 +113,12 @@ def read_dot_config(path: Path) -> dict[str, str]:
 
 
 def unmet(config: KunitConfig, result: dict[str, str]) -> list[str]:
-    """The requested symbols that have another value in the .config."""
+    """The symbols that have another value in the .config."""
     return [symbol for symbol, value in config.wanted.items()
             if result.get(symbol, "n") != value]
+
+
+def in_the_way(config: KunitConfig, result: dict[str, str]) -> set[str]:
+    """The wishes to give up: those not met, or all of them if a requested symbol is not met."""
+    wishes, missing = config.wishes(), set(unmet(config, result))
+    return wishes if missing - wishes else missing

@@ -163,7 +163,7 @@ class Session:
         stale = self.lay_tree()
         with self.stage("build"):
             base = self.request.kunitconfig or self.layout.tree / OWN_DIR
-            self.config = fragments.gather(base, self.request.config, CONFIGS)
+            self.config = fragments.gather(base, self.request.config, CONFIGS, lean=not self.request.kunitconfig)
             self.layout.build.mkdir(exist_ok=True)
             with self.confined(self.layout.build):
                 how(self.layout, self.config, self.build_options(), stale)

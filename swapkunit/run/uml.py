@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..base import commands
 from .console import Console
+from .symbols import Symbols
 
 MAX_CONSOLE = 8 << 20      # bytes; a UML that prints more is looping
 DEFAULT_MEMORY = "mem=256M"
@@ -53,6 +54,7 @@ class Uml:
         self.directory = tempfile.mkdtemp(prefix="swap-kunit-", dir=scratch)
         self.args = args
         self.console = Console()
+        self._symbols = Symbols(binary)
         self.lines: list[str] = []
         self.log = open(log, "wb", buffering=0)
         self.started = self.spoke = self.advanced = time.monotonic()
@@ -84,8 +86,8 @@ class Uml:
             return True
         if not data:
             self._take([self._rest] if self._rest else [])
+            self._rest = b""
             return False
-        self.log.write(data)
         self._bytes += len(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._take(lines)
@@ -93,11 +95,15 @@ class Uml:
 
     def _take(self, lines: list[bytes]) -> None:
         self.spoke = time.monotonic()
+        logged = []
         for raw in lines:
-            line = raw.rstrip(b"\r").decode(errors="backslashreplace")
+            printed = raw.rstrip(b"\r").decode(errors="backslashreplace")
+            line = self._symbols.name(printed)
+            logged.append(raw if line == printed else line.encode())
             self.lines.append(line)
             if self.console.feed(line):
                 self.advanced = self.spoke
+        self.log.write(b"".join(line + b"\n" for line in logged))
         if self.console.panic and not self.panicked:
             self.panicked = self.spoke
 
@@ -123,5 +129,6 @@ class Uml:
         commands.guard("-", self.process.pid)
         commands.tidy()
         self._stdout.close()
+        self.log.write(self._rest)
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
