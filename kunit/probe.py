@@ -5,8 +5,8 @@
 SWAP_API_NAME is the shape of an interface: does this code compile in mm/? The
 questions are in probe_questions.h and are all compiled at once; an error belongs to
 the question in whose lines it is. Statics that no question can name are looked up
-in the source. SWAP_MECHANISM_NAME is a policy, and SWAP_MEANING_NAME what it is, see
-mechanisms.py; they also go to swap_mechanisms.json beside the header. No version number
+in the source. SWAP_MECHANISM_NAME is a policy, -1 if unknown, and SWAP_MEANING_NAME what it is,
+see mechanisms.py; they also go to swap_mechanisms.json beside the header. No version number
 decides either.
 
 Kbuild runs this in every build. It does nothing unless a file that it read has changed.
@@ -30,11 +30,19 @@ PARTS = ("probe.py", "mechanisms.py", "probe_api.c", "probe_questions.h")
 STATICS = {
     "VMA_ALLOC_FOLIO_HUGEPAGE": ("mm/swap_state.c", r"\bvma_alloc_folio\(\w+, 0, vma, addr, false\)"),
     "ALLOC_PAGE_VMA": ("mm/swap_state.c", r"\balloc_page_vma\("),
+    "CLUSTER_ALLOC_LOCKED":
+        ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\([^;{]*\{[^}]*\blockdep_assert_held\(&si->lock\)"),
+    "RECLAIM_FULL_LOCKED": ("mm/swapfile.c", r"\bspin_lock\(&si->lock\);\s*swap_reclaim_full_clusters\("),
     "CLUSTER_ALLOC_USAGE": ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\(si, order, SWAP_HAS_CACHE\)"),
+    "SWAP_CACHE_ADD_IN_CLUSTER": ("mm/swapfile.c", r"\b__swap_cache_add_folio\(\w+, \w+,"),
+    "SWAP_CACHE_ADD_SHADOW": ("mm/swapfile.c", r"\bswap_cache_add_folio\(\w+, \w+, NULL\)"),
+    "ZSWAP_CALLED": ("mm/page_io.c", r"\bzswap_store\([\s\S]*\bzswap_load\("),
     "SWAP_VMA_RA_WIN": ("mm/swap_state.c", r"\bswap_vma_ra_win\b"),
     "SWAP_TYPE_TO_INFO": ("mm/swapfile.c", r"\bswap_type_to_info\b"),
     "ZSWAP_SHRINK_WORK": ("mm/zswap.c", r"\bzswap_shrink_work\b"),
     "ZSWAP_TREE_XARRAY": ("mm/zswap.c", r"\bxa_load\b|\bswap_zswap_tree\b"),
+    "ZSWAP_RECLAIM_ENTRY": ("mm/zswap.c", r"\bzswap_reclaim_entry\(pool\)"),
+    "ZSWAP_ZPOOLS": ("mm/zswap.c", r"\bzswap_find_zpool\(entry\)"),
     "ZSWAP_ZPOOL": ("mm/zswap.c", r"\bstruct zpool\b"),
     "ZSWAP_HEADER": ("mm/zswap.c", r"\bstruct zswap_header\b"),
     "ZSWAP_EVER_ENABLED": ("mm/zswap.c", r"\bzswap_ever_enabled\b"),
@@ -79,12 +87,12 @@ def find_shapes(srctree: Path, compiler: list[str], out: Path) -> dict[str, bool
     return {**{name: name in good for name in asked}, **statics}
 
 
-def header(shapes: dict[str, bool], found: dict[str, bool]) -> str:
+def header(shapes: dict[str, bool], found: dict[str, bool | None]) -> str:
     """The text of swap_api.h."""
     return "\n".join([
         "/* Written by probe.py. */", "#ifndef _SWAP_API_H", "#define _SWAP_API_H", "",
         *(f"#define SWAP_API_{name} {int(there)}" for name, there in shapes.items()), "",
-        *(f"#define SWAP_MECHANISM_{name} {int(there)}" for name, there in found.items()), "",
+        *(f"#define SWAP_MECHANISM_{name} {-1 if there is None else int(there)}" for name, there in found.items()), "",
         *(f'#define SWAP_MEANING_{entry.name} "{entry.meaning}"' for entry in mechanisms.MECHANISMS), "", "#endif", ""])
 
 

@@ -76,9 +76,6 @@ unsigned int __percpu *probe(struct swap_info_struct *si) { return si->cluster_n
 PROBE(FRONTSWAP)		/* zswap is behind it */
 int probe(struct page *page) { return frontswap_store(page) + frontswap_load(page); }
 
-PROBE(SWAP_GLOBAL_CLUSTER)
-void *probe(struct swap_info_struct *si) { return si->global_cluster; }
-
 PROBE(SWAP_PERCPU_CLUSTER_IN_AREA)
 void *probe(struct swap_info_struct *si) { return (void __force *)si->percpu_cluster; }
 
@@ -174,6 +171,13 @@ void *probe(const struct address_space_operations *ops) { return (void *)ops->sw
 
 PROBE(KI_COMPLETE_RET2)
 void probe(struct kiocb *iocb) { iocb->ki_complete(iocb, 0, 0); }
+
+PROBE(ZSWAP_SWAPON_ERRNO)	/* else zswap_swapon(type), which cannot fail */
+int probe(void) { return zswap_swapon(0, 1); }
+
+PROBE(SWAP_ENTRY_SWAPPED)	/* else a swap count */
+bool probe(struct swap_info_struct *si, swp_entry_t entry)
+{ return swap_entry_swapped(si, entry); }
 
 PROBE(SWAP_SWAPCOUNT)		/* else __swp_swapcount(entry) */
 int probe(struct swap_info_struct *si, swp_entry_t entry) { return swap_swapcount(si, entry); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "swap_kunit_seams.h"
 
-#if SWAP_API_ZSWAP_STORE_FOLIO
+#if SWAP_API_ZSWAP_STORE_FOLIO && SWAP_API_ZSWAP_CALLED
 static inline bool swap_seam_zswap_store(struct folio *folio)
 {
 	unsigned int nr = folio_nr_pages(folio);
@@ -34,9 +34,7 @@ static inline bool swap_seam_zswap_load(struct folio *folio)
 }
 #endif
 #define zswap_load swap_seam_zswap_load
-#endif
-
-#if SWAP_API_FRONTSWAP
+#elif SWAP_API_FRONTSWAP
 static inline int swap_seam_frontswap_store(struct page *page)
 {
 	swp_entry_t entry = { .val = page_private(page) };
@@ -58,6 +56,8 @@ static inline int swap_seam_frontswap_load(struct page *page)
 }
 
 #define frontswap_load swap_seam_frontswap_load
+#elif IS_ENABLED(CONFIG_ZSWAP)
+#error "not seen: swap_seam_zswap_stored swap_seam_zswap_loaded"
 #endif
 
 #include "page_io_real.c"

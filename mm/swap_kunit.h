@@ -38,7 +38,6 @@ enum swap_list {
  * @prio: priority
  * @type: index of the area
  * @available: on the list of areas that the allocator walks
- * @global_cluster: has one current cluster for all CPUs
  * @clusters: number of clusters; 0 if the device has none
  */
 struct swap_area_facts {
@@ -49,7 +48,6 @@ struct swap_area_facts {
 	int prio;
 	int type;
 	bool available;
-	bool global_cluster;
 	unsigned int clusters;
 };
 
@@ -172,6 +170,9 @@ unsigned int swap_kunit_areas_used(void);
  * @facts: filled in
  */
 void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts);
+
+/* Whether an area has one current cluster for all CPUs. */
+bool swap_kunit_global_cluster(struct swap_info_struct *si);
 
 /**
  * swap_kunit_slot() - read the state of a slot

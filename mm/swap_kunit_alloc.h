@@ -148,12 +148,14 @@ static inline __maybe_unused void swap_seam_ref_exit(struct percpu_ref *ref)
 #define percpu_ref_exit(ref)		swap_seam_ref_exit(ref)
 
 /* Allocations for an area in other files. */
+#if SWAP_API_ZSWAP_SWAPON_ERRNO
 #define zswap_swapon(type, nr) \
 	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_seam_began(zswap_swapon(type, nr)))
 #define zswap_swapoff(type) do {						\
 	atomic_dec(&swap_seam_live);						\
 	zswap_swapoff(type);							\
 } while (0)
+#endif
 #define swap_cgroup_swapon(type, nr) \
 	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_cgroup_swapon(type, nr))
 #define init_swap_address_space(type, nr) \

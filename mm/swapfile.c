@@ -2,7 +2,7 @@
 #include <linux/slab.h>
 #include "swap_kunit_seams.h"
 
-#if SWAP_API_FOLIO_ALLOC_SWAP
+#if SWAP_API_SWAP_CACHE_ADD_IN_CLUSTER
 #define __swap_cache_add_folio(ci, f, e) do {				\
 	struct folio *__folio = (f);					\
 	swp_entry_t __entry = (e);					\
@@ -10,7 +10,7 @@
 	__swap_cache_add_folio(ci, __folio, __entry);			\
 	swap_seam_allocated(__entry, folio_nr_pages(__folio));		\
 } while (0)
-#elif SWAP_API_FOLIO_ALLOC_SWAP_GFP
+#elif SWAP_API_SWAP_CACHE_ADD_SHADOW
 #define swap_cache_add_folio(f, e, shadow) do {				\
 	struct folio *__folio = (f);					\
 	swp_entry_t __entry = (e);					\
@@ -18,6 +18,8 @@
 	swap_cache_add_folio(__folio, __entry, shadow);			\
 	swap_seam_allocated(__entry, folio_nr_pages(__folio));		\
 } while (0)
+#elif !SWAP_MECHANISM_SLOT_CACHE	/* else swap_slots.c has the seam */
+#error "not seen: swap_seam_allocated"
 #endif
 
 #include "swap_kunit_alloc.h"
@@ -104,11 +106,17 @@ void swap_kunit_area(struct swap_info_struct *si, struct swap_area_facts *facts)
 	facts->inuse = si->inuse_pages;
 	facts->available = !plist_node_empty(&si->avail_lists[0]);
 #endif
-#if SWAP_API_SWAP_GLOBAL_CLUSTER
-	facts->global_cluster = si->global_cluster;
-#endif
 	if (si->cluster_info)
 		facts->clusters = DIV_ROUND_UP(si->max, SWAPFILE_CLUSTER);
+}
+
+bool swap_kunit_global_cluster(struct swap_info_struct *si)
+{
+#if SWAP_MECHANISM_CLUSTERS_EVERYWHERE
+	return si->global_cluster;
+#else
+	return false;
+#endif
 }
 
 #if !SWAP_API_SWAP_MAP
@@ -254,12 +262,12 @@ bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
 
 void swap_kunit_reclaim_full(struct swap_info_struct *si, bool force)
 {
-#if SWAP_API_SWAP_TABLE
-	swap_reclaim_full_clusters(si, force);
-#else
+#if SWAP_API_RECLAIM_FULL_LOCKED
 	spin_lock(&si->lock);
 	swap_reclaim_full_clusters(si, force);
 	spin_unlock(&si->lock);
+#else
+	swap_reclaim_full_clusters(si, force);
 #endif
 }
 
@@ -267,7 +275,7 @@ unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *f
 {
 	unsigned long offset;
 
-#if SWAP_API_SWAP_PERCPU_CLUSTER_IN_AREA
+#if SWAP_API_CLUSTER_ALLOC_LOCKED
 	spin_lock(&si->lock);
 	offset = cluster_alloc_swap_entry(si, 0, SWAP_HAS_CACHE);
 	spin_unlock(&si->lock);

@@ -71,17 +71,25 @@ bool swap_kunit_zswap_corrupt(swp_entry_t swpentry)
 {
 	struct zswap_entry *entry = swap_kunit_zswap_entry(swpentry);
 	void *garbage;
+#if SWAP_API_ZSWAP_ZPOOL
+	struct zpool *zpool;
+#endif
 
 	if (!entry || !entry->length)
 		return false;
 #if SWAP_API_ZSWAP_ZPOOL
-	garbage = zpool_map_handle(entry->pool->zpool, entry->handle, ZPOOL_MM_RW);
+#if SWAP_API_ZSWAP_ZPOOLS
+	zpool = zswap_find_zpool(entry);
+#else
+	zpool = entry->pool->zpool;
+#endif
+	garbage = zpool_map_handle(zpool, entry->handle, ZPOOL_MM_RW);
 #if SWAP_API_ZSWAP_HEADER
-	if (zpool_evictable(entry->pool->zpool))
+	if (zpool_evictable(zpool))
 		garbage += sizeof(struct zswap_header);
 #endif
 	memset(garbage, 0xff, entry->length);
-	zpool_unmap_handle(entry->pool->zpool, entry->handle);
+	zpool_unmap_handle(zpool, entry->handle);
 #else
 	garbage = kmalloc(entry->length, GFP_KERNEL | __GFP_NOFAIL);
 	memset(garbage, 0xff, entry->length);
@@ -211,8 +219,13 @@ unsigned long swap_kunit_zswap_write_back(unsigned long nr)
 	struct zswap_pool *pool = zswap_pool_current_get();
 	u64 before = zswap_written_back_pages;
 
+#if SWAP_API_ZSWAP_RECLAIM_ENTRY
+	while (pool && nr-- && !zswap_reclaim_entry(pool))
+		;
+#else
 	while (pool && nr-- && !zpool_shrink(pool->zpool, 1, NULL))
 		;
+#endif
 	if (pool)
 		zswap_pool_put(pool);
 	return zswap_written_back_pages - before;

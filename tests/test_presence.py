@@ -28,13 +28,13 @@ FREE_FIRST = """--- a/mm/swapfile.c
 @@ -1,5 +1,5 @@
  int cluster_alloc_swap_entry(void)
  {
--\treturn SWP_PAGE_DISCARD;
-+\treturn frag_cluster_nr;
+-\treturn nonfull_clusters[order] ?: &si->free_clusters;
++\treturn free_clusters ?: nonfull_clusters ?: frag_cluster_nr;
  }
  int frag_clusters;
 """
 
-CLUSTERS = "int cluster_alloc_swap_entry(void)\n{\n\treturn SWP_PAGE_DISCARD;\n}\nint frag_clusters;\n"
+CLUSTERS = "int cluster_alloc_swap_entry(void)\n{\n\treturn nonfull_clusters[order] ?: &si->free_clusters;\n}\nint frag_clusters;\n"
 
 
 class Presence(Scratch):
@@ -60,6 +60,7 @@ class Presence(Scratch):
         self.assertEqual({name for name, mark in marks.items() if mark == "yes"},
                          {"CLUSTER_ALLOCATOR", "NONFULL_FIRST"})
         self.assertEqual(marks["SLOT_CACHE"], "-")
+        self.assertEqual(marks["CPU_HINT_SHARED"], "unknown")
         self.assertIn("nonfull clusters come before free ones", done.output)
         self.assertFalse((self.tree / "mm/kunit").exists())
 

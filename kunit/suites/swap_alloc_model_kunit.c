@@ -98,6 +98,8 @@ struct model_decision {
 struct model {
 	unsigned int cluster_slots;
 	unsigned int clusters;
+	/* Where the search of the last cluster ends. */
+	unsigned int end;
 	unsigned int pages;
 	unsigned int inuse;
 	/* Slots that older kernels count as taken in advance. */
@@ -128,7 +130,7 @@ static struct model_cluster *model_cluster_of(struct model *m, unsigned int slot
 
 static unsigned int model_cluster_end(struct model *m, unsigned int slot)
 {
-	return round_down(slot, m->cluster_slots) + m->cluster_slots;
+	return min(round_down(slot, m->cluster_slots) + m->cluster_slots, m->end);
 }
 
 /* Move a cluster to the end of a list, unless it is on that list. */
@@ -504,6 +506,7 @@ static struct model *model_new(struct kunit *test, struct swap_area *area)
 	swap_area_facts(area, &facts);
 	m->cluster_slots = swap_cluster_slots();
 	m->clusters = facts.clusters;
+	m->end = swap_has(SEARCH_ENDS_WITH_AREA) ? facts.max : m->clusters * m->cluster_slots;
 	m->pages = facts.pages;
 	m->discards = facts.flags & SWP_PAGE_DISCARD;
 	m->free_first = m->discards || !swap_has(NONFULL_FIRST);

@@ -645,13 +645,12 @@ static void discard_error_is_ignored(struct kunit *test)
 /* Only rotational devices have a cluster that all CPUs share. */
 static void global_cluster_is_for_rotational(struct kunit *test)
 {
-	struct swap_area_facts facts;
 	struct swap_area *area;
 
 	SWAP_REQUIRE(test, CLUSTERS_EVERYWHERE);
 	area = swap_device_area(test);
-	swap_area_facts(area, &facts);
-	KUNIT_EXPECT_EQ_MSG(test, facts.global_cluster, fake_disk_profile(area->disk)->rotational,
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_global_cluster(area->si),
+			    fake_disk_profile(area->disk)->rotational,
 			    "rule: global_cluster exists on rotational devices only");
 }
 

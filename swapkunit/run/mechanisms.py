@@ -28,12 +28,12 @@ BUILT = "mm/swap_mechanisms.json"   # in a build directory: those of the tree th
 class Mechanism:
     """A mechanism of the swap code.
 
-    there: the kernel has it. meaning: completes "a kernel where ...". wanted: kernels.toml
+    there: the kernel has it; None if that cannot be told. meaning: completes "a kernel where ...". wanted: kernels.toml
     lists it for this kernel. by_policy: a policy adds or removes it.
     """
 
     name: str
-    there: bool
+    there: bool | None
     meaning: str
     wanted: bool = False
     by_policy: bool = False
@@ -46,8 +46,8 @@ class Mechanism:
     def mark(self) -> str:
         """Its state as a word for the table."""
         if self.by_policy:
-            return "added" if self.there else "removed"
-        return "MISSING" if self.missing else "yes" if self.there else "-"
+            return "unknown" if self.there is None else "added" if self.there else "removed"
+        return "MISSING" if self.missing else {True: "yes", False: "-", None: "unknown"}[self.there]
 
 
 def find(kernel: Kernel, policies: list[str] | None = None) -> list[Mechanism]:
@@ -70,9 +70,13 @@ def find(kernel: Kernel, policies: list[str] | None = None) -> list[Mechanism]:
 
 
 def built_into(build: Path) -> list[str]:
-    """Names of the mechanisms of the tree in this build directory; empty if the build did not get that far."""
+    """Names of the mechanisms of the tree in this build directory; empty if the build did not get that far.
+
+    One that is there or not, which cannot be told, has " (unknown)" behind its name.
+    """
     try:
-        return [entry.name for entry in parse((build / BUILT).read_text(errors="replace")) if entry.there]
+        return [f"{entry.name}{'' if entry.there else ' (unknown)'}"
+                for entry in parse((build / BUILT).read_text(errors="replace")) if entry.there is not False]
     except (OSError, ValueError, TypeError):     # a patch under test may have written it
         return []
 
@@ -106,6 +110,6 @@ def missing_tests(kernel: Kernel) -> list[TestResult]:
 def table(found: list[Mechanism]) -> str:
     """One line per mechanism: first those that a policy changes, then those present, then the others."""
     width = max(len(entry.name) for entry in found)
-    rows = sorted(found, key=lambda entry: (not entry.by_policy, not (entry.there or entry.missing)))
+    rows = sorted(found, key=lambda entry: (not entry.by_policy, not (entry.there is not False or entry.missing)))
     return "\n".join([f"{'mechanism':<{width}}  {'there':<7}  what it means",
                       *(f"{entry.name:<{width}}  {entry.mark():<7}  {entry.meaning}" for entry in rows)])
