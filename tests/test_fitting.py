@@ -150,6 +150,24 @@ class Leaving(unittest.TestCase):
         self.assertTrue(self.own.leave_out([error], {("mm/swapfile_real.c", 7): "err = charge(folio);"}, True))
         self.assertEqual(self.own.changed()["mm/seams.h"], "\n\n\nint y;\n")
 
+    def test_a_seam_goes_with_the_cases_that_expect_it(self) -> None:
+        suite = "".join(f"static void {name}(struct kunit *test)\n{{\n\t{body}\n}}\n" for name, body in {
+            "allocates": 'SWAP_EXPECT_DECISIONS(test, area, "a/A0:0+20 R1:5");', "reads": 'EXPECT("R0:0 W0:1");',
+            "counts": "KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_ALLOC), 8U);",
+            "fails": "swap_fail(test, SWAP_FAIL_CHARGE, 1, 1);", "loads": 'EXPECT("L0:%u", 3);'}.items())
+        seams = ("static int seam_take(struct folio *folio)\n{\n\tswap_seam_allocated(folio->swap, 1);\n}\n"
+                 "#define take(folio) seam_take(folio)\n"
+                 "#define charge(folio) \\\n\t(swap_seam_fail(SWAP_FAIL_CHARGE) ? -ENOMEM : charge(folio))\n"
+                 "#if SWAP_API_ZSWAP\n#else\n#error \"not seen: swap_seam_zswap_loaded\"\n#endif\n")
+        for line, lost in (("take(a, b);", {"allocates", "counts"}), ("err = charge(a, b);", {"fails"}), ("", {"loads"})):
+            own = OwnCode.of({"mm/swapfile.c": seams, "mm/kunit/suites/x_kunit.c": suite})
+            error = (Complaint("mm/swapfile_real.c", 7, "macro passed 2 arguments") if line else
+                     Complaint("mm/swapfile.c", 10, '#error "not seen: swap_seam_zswap_loaded"'))
+            self.assertTrue(own.leave_out([error], {("mm/swapfile_real.c", 7): line}, True))
+            left = own.files["mm/kunit/suites/x_kunit.c"].text
+            self.assertEqual({name for name in ("allocates", "reads", "counts", "fails", "loads") if name not in left},
+                             lost)
+
     def test_what_the_compiler_says(self) -> None:
         output = ("../mm/a.c:3:7: error: 'struct s' has no member named 'count'; did you mean 'counts'?\n"
                   "../mm/a.c:3:7: error: 'struct s' has no member named 'count'; did you mean 'counts'?\n"

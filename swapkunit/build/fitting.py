@@ -18,6 +18,12 @@ SUITE = re.compile(r"^SWAP_KUNIT_SUITE\((\w+),\s*(\w+)\)", re.M)
 FOR = re.compile(r"/\* for: ([\w*\[\] ]+) \*/")
 DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)")
 DIRECTIVE = re.compile(r"^\s*#\s*(\w+)")
+UNSEEN = re.compile(r'#\s*error "not seen: ([\w ]+)"')
+# Seams that see what a case can only expect, and how suites write it: a letter of the notation, and its enumerator.
+SEEN = {"swap_seam_allocated": r"A(?:\d+|%u|%d)[:^]|\bSWAP_ALLOC\b",
+        "swap_seam_zswap_stored": r"S(?:\d+|%u|%d)[:^]|\bSWAP_ZSWAP_STORE\b",
+        "swap_seam_zswap_loaded": r"L(?:\d+|%u|%d)[:^]|\bSWAP_ZSWAP_LOAD\b"}
+FAILS = re.compile(r"\bSWAP_FAIL_\w+")
 QUOTED = re.compile(r'"(?:\\.|[^"\\])*"' + r"|'(?:\\.|[^'\\])*'")
 
 
@@ -84,7 +90,7 @@ class Source:
         if at >= len(self.lines) or not self.lines[at].strip():
             return None
         if self._directives[at]:
-            if not re.match(r"\s*#\s*include\b", self.lines[at]):
+            if not re.match(r"\s*#\s*(?:include|error)\b", self.lines[at]):
                 return None
             self.lines[at] = ""
             return []
@@ -122,16 +128,29 @@ class Source:
         return [match[1] for match in map(DEFINE.match, self.lines) if match]
 
     def drop_seam(self, code: str) -> str:
-        """Leave out the #define of a name that stands in code; the name, or ""."""
+        """Leave out the #define of a name that stands in code; its text and that of what it uses here, or ""."""
         for at, line in enumerate(self.lines):
             match = DEFINE.match(line)
             if match and re.search(rf"\b{match[1]}\b", code):
+                first = at
                 while self.lines[at].endswith("\\"):
-                    self.lines[at] = ""
                     at += 1
-                self.lines[at] = ""
-                return match[1]
+                text = "\n".join(self.lines[first:at + 1])
+                self.lines[first:at + 1] = [""] * (at + 1 - first)
+                return text + self._used_by(text)
         return ""
+
+    def drop_uses(self, pattern: str) -> None:
+        """Leave out the functions and tables in which pattern matches."""
+        for item in self.items:
+            if re.search(pattern, "\n".join(self.lines[item.first:item.last + 1])):
+                self._empty(item.first, item.last)
+
+    def _used_by(self, text: str) -> str:
+        """The text, as it was, of the functions of this file that stand in text."""
+        lines = self.original.split("\n")
+        return "\n".join(line for item in self.items if item.name and re.search(rf"\b{item.name}\b", text)
+                         for line in lines[item.first:item.last + 1])
 
     def _has_code(self, item: Item) -> bool:
         return any(self.lines[at].strip() and not self._directives[at] for at in range(item.first, item.last + 1))
@@ -275,8 +294,10 @@ class OwnCode:
         found = list(found)
         kernels = {(one.file, one.line): one for one in found if one.file not in self.files}
         for place, one in kernels.items():
-            if not [source for source in self.files.values() if source.drop_seam(kernel_line.get(place, ""))]:
+            seams = "".join(source.drop_seam(kernel_line.get(place, "")) for source in self.files.values())
+            if not seams:
                 return False    # the kernel's own
+            self._lose(seams)
             done = True
             self.misfits += [Misfit(one.file, one.line, one.text, one.symbol)] if cause else []
         for one in found:
@@ -291,12 +312,22 @@ class OwnCode:
         lines = [one.line]
         if "implicit declaration" in one.text:      # a compiler says so of the first call only
             lines += source.lines_calling(one.symbol)
+        unseen = UNSEEN.search(source.lines[one.line - 1]) if one.line <= len(source.lines) else None
+        self._lose(unseen[1] if unseen else "")
         dropped = [source.drop(line) for line in lines]
         for name in {name for names in dropped for name in names or ()}:
             for other in self.files.values():
                 other.drop_name(name)
                 other.drop_suite(name)
         return any(names is not None for names in dropped)
+
+    def _lose(self, seams: str) -> None:
+        """Leave out of the suites what expects to see, or to make fail, a call that has no seam any more."""
+        patterns = [pattern for name, pattern in SEEN.items() if re.search(rf"\b{name}\b", seams)]
+        patterns += [rf"\b{point}\b" for point in set(FAILS.findall(seams))]
+        for name, source in self.files.items():
+            if patterns and name.endswith("_kunit.c"):
+                source.drop_uses("|".join(patterns))
 
     def changed(self) -> dict[str, str]:
         """The files from which something has gone, with what is left."""
