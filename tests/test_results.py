@@ -169,7 +169,8 @@ class Junit(Scratch):
         layout = Layout(self.top)
         results.write_junit(layout, [
             TestResult("swap_a.good", PASS), TestResult("swap_a.bad", FAIL, ["is \x1b[1m <bad>"]),
-            TestResult("swap_a.known", FAIL, ["x"], known="old"), TestResult("swap_b.off", SKIPPED, reason="no disk")])
+            TestResult("swap_a.known", FAIL, ["x"], known="old"), TestResult("swap_b.off", SKIPPED, reason="no disk")],
+            Results([], []))
         suites = ElementTree.parse(self.top / "junit.xml").getroot()
         first = suites[0]
         self.assertEqual((first.get("name"), first.get("tests"), first.get("failures")), ("swap_a", "3", "1"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..base import junit
 from ..base.layout import write_whole
 from . import page
-from .report import SKIP, PresubmitReport, Step, text
+from .report import SKIP, WEIGHTS, PresubmitReport, Step, text
 
 
 def write(report: PresubmitReport) -> None:
@@ -21,13 +21,14 @@ def write(report: PresubmitReport) -> None:
 
 def junit_of(report: PresubmitReport) -> str:
     """junit.xml: a suite for each patch, a case for each step."""
-    return junit.render([(f"{patch.name} {patch.subject}", [case_of(step, report.fails(step.status)) for step in patch.steps])
-                         for patch in report.patches], "swap-kunit presubmit")
+    return junit.render([junit.Suite(f"{patch.name} {patch.subject}", [
+        case_of(step, report.fails(step.status)) for step in patch.steps]) for patch in report.patches], "swap-kunit presubmit")
 
 
 def case_of(step: Step, failed: bool) -> junit.Case:
     """A step in junit.xml."""
     case = junit.Case("presubmit", step.name, seconds=max(step.seconds, 0.0))
     if failed:
-        return replace(case, failed=step.summary, text="\n".join(step.lines()), kind=step.status)
+        worst = next(one for one in step.findings if one.weight == step.status)
+        return replace(case, failed=worst.text, text="\n".join(step.lines()), kind=WEIGHTS[step.status])
     return replace(case, skipped=step.summary) if step.status == SKIP else case

@@ -8,6 +8,7 @@ crashed, and so that kunit.py can parse the logs of several UMLs as one.
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 
 START = re.compile(r"^K?TAP version \d+$")
@@ -39,7 +40,7 @@ VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|(?<=CPU: )\d+|(?<=CPU#)\d+|
 class Case:
     """One case as its UML printed it. The last line is its result, unless it never ended.
 
-    fate: "" for a case that ended by itself, otherwise "crashed", "hung" or "failed".
+    fate: "" for a case that ended by itself, otherwise "crashed", "hung" or "failed". seconds: how long it took.
     """
 
     suite: str
@@ -47,6 +48,7 @@ class Case:
     lines: list[str] = field(default_factory=list)
     fate: str = ""
     reason: str = ""
+    seconds: float = 0.0
 
     @property
     def full_name(self) -> str:
@@ -102,6 +104,7 @@ class Console:
     decisions: list[str] = field(default_factory=list)
     watched: bool = False       # the fixture is checking: it fails the case in which a report comes
     reports: list[str] = field(default_factory=list)    # first lines of kernel reports outside of all cases
+    since: float = field(default_factory=time.monotonic)    # when the last case ended, or the boot began
 
     def feed(self, line: str) -> bool:
         """Take one line without its newline; returns whether it shows that the tests advance."""
@@ -138,7 +141,8 @@ class Console:
             return True
         found = CASE_END.match(line) if self.suite else None
         if found:
-            self.done.append(Case(self.suite, found[3], [*self.pending, line]))
+            before, self.since = self.since, time.monotonic()
+            self.done.append(Case(self.suite, found[3], [*self.pending, line], seconds=self.since - before))
             self.pending, self.running, self.watched = [], "", False
             return True
         found = SUITE_END.match(line)

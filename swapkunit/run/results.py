@@ -2,14 +2,15 @@
 """From the KTAP log to results: kunit.py parses it, we read its JSON and add what it omits.
 
 Files in the output directory: ktap.log, results.json (KernelCI format, by kunit.py, with
-the kernel filled in), junit.xml, decisions.txt, outcomes.json and summary.json. They hold
-no times, so that equal runs give equal files.
+the kernel filled in), junit.xml, decisions.txt, outcomes.json and summary.json. All but
+junit.xml hold no times, so that equal runs give equal files.
 """
 from __future__ import annotations
 
 import json
 import re
 import sys
+from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from ..base import commands, junit
 from ..base.errors import SwapKunitError
 from ..base.kernel import Kernel
-from ..base.layout import Layout, write_whole
+from ..base.layout import REPO, Layout, write_whole
 from ..base.text import without_controls
 from ..build.fit import LeftOut
 from .console import PARAM_END, SKIP, Case, Suite, join
@@ -233,14 +234,19 @@ def read_outcomes(layout: Layout) -> list[TestResult]:
     return [TestResult(**entry) for entry in json.loads((layout.out / OUTCOMES).read_text())]
 
 
-def write_junit(layout: Layout, tests: list[TestResult]) -> None:
-    """junit.xml: a testsuite for each suite; a known bug is skipped with its title."""
-    suites: dict[str, list[junit.Case]] = {}
+def write_junit(layout: Layout, tests: list[TestResult], results: Results) -> None:
+    """junit.xml: a testsuite for each suite; a known bug is skipped with its title. The one file with times."""
+    seconds = {case.full_name: case.seconds for suite in results.suites for case in suite.cases}
+    parameters = Counter(test.name.partition("[")[0] for test in tests)
+    suites: dict[str, junit.Suite] = {}
     for test in tests:
-        case = junit.Case(test.suite, test.name.partition(".")[2])
+        whole = test.name.partition("[")[0]
+        case = junit.Case(test.suite, test.name.partition(".")[2], seconds=seconds.get(whole, 0.0) / parameters[whole])
         if test.known or test.status == SKIPPED:
             case = replace(case, skipped=test.known or test.reason)
         elif test.status == FAIL:
-            case = replace(case, failed="".join(test.text[:1]), text="\n".join(test.text))
-        suites.setdefault(test.suite, []).append(case)
-    write_whole(layout.out / "junit.xml", junit.render(suites.items()))
+            case = replace(case, failed=" ".join(interesting(test.text)), text="\n".join(test.text),
+                           kind=test.fate or "failed")
+        file = f"kunit/suites/{test.suite}_kunit.c"
+        suites.setdefault(test.suite, junit.Suite(test.suite, file=file if (REPO / file).exists() else "")).cases.append(case)
+    write_whole(layout.out / "junit.xml", junit.render(suites.values(), "swap-kunit"))

@@ -197,7 +197,7 @@ class Session:
                 report.fixed.clear()
             write_decisions(self.layout, results)
             write_outcomes(self.layout, report.tests)
-            write_junit(self.layout, report.tests)
+            write_junit(self.layout, report.tests, results)
             write_summary(self.layout, self.kernel, self.request.config, self.request.policies, report,
                           results.interrupted)
         return report
