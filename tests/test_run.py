@@ -224,6 +224,15 @@ class Choosing(RunCase):
         with self.assertRaisesRegex(SwapKunitError, "no case matches the filter swap_x; .* swap_a, swap_b"):
             self.run_suites(self.SUITES, "swap_x")
 
+    def test_case_that_was_not_built(self) -> None:
+        lost = {"misfits": [{"file": "mm/kunit/fixture/a.c", "line": 3, "text": "no member 'x'", "symbol": "x"}],
+                "cases": 2, "lost": ["swap_c.reads", "swap_c.writes"]}
+        write(self.layout.tree / ".fitted.json", json.dumps({"left_out": lost}))
+        with self.assertRaisesRegex(SwapKunitError, r"not built on this tree: swap_c\.reads; .*"
+                                                    r"kunit/fixture/a\.c:3: no member 'x'"):
+            self.run_suites(self.SUITES, "swap_c.r*")
+        self.assertEqual(list(self.fates(self.run_suites(self.SUITES, "swap_b"))), ["swap_b.pass_1"])
+
     def test_list_is_asked_again_only_for_a_new_kernel(self) -> None:
         binary = write(self.top / "linux", FAKE.read_text())
         binary.chmod(0o755)

@@ -16,6 +16,7 @@ from ..base import commands, interrupts
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, Layout
 from ..base.text import did_you_mean
+from ..build.fit import LeftOut, left_out, own_name
 from .console import AFTER_LAST, WHOLE, Case, Console, Suite, alike, listed_cases
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
 
@@ -138,10 +139,10 @@ def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool =
     return cases, calibrated[1] if calibrated else ""
 
 
-def select(cases: list[str], filters: list[str]) -> list[str]:
+def select(cases: list[str], filters: list[str], without: LeftOut) -> list[str]:
     """The cases that match one of filters; without filters, all except the benchmarks.
 
-    Raises SwapKunitError for a filter that matches none.
+    without: what the build left out, such as other cases. Raises SwapKunitError for a filter that matches none.
     """
     if not filters:
         return [case for case in cases if not case.startswith(BENCHMARKS)]
@@ -149,6 +150,11 @@ def select(cases: list[str], filters: list[str]) -> list[str]:
     chosen: set[str] = set()
     for glob in filters:
         found = fnmatch.filter(cases, glob if "." in glob else f"{glob}.*")
+        lost = fnmatch.filter(without.lost, glob if "." in glob else f"{glob}.*")
+        if lost and not found:
+            why = "; ".join(f"{own_name(one.file)}:{one.line}: {one.text}" for one in without.misfits[:3])
+            raise SwapKunitError(f"not built on this tree: {', '.join(lost)}; it lacks what they need, perhaps {why}; "
+                                 "`swap-kunit doctor` prints all that does not fit")
         if not found:
             near = did_you_mean(glob, cases if glob.partition(".")[0] in suites else suites)
             raise SwapKunitError(f"no case matches the filter {glob}; {near}this kernel has the suites "
@@ -384,7 +390,7 @@ def suite_failure(console: Console) -> str:
 def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | None = None) -> Results:
     """Run the chosen cases. Only ^C ends this early; Results.interrupted is then set."""
     started = time.monotonic()
-    chosen = select(cases, options.filters)
+    chosen = select(cases, options.filters, left_out(layout))
     logs = layout.out / "logs"
     logs.mkdir(exist_ok=True)
     for old in logs.glob("*.log"):

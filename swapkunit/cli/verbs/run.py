@@ -7,6 +7,7 @@ import contextlib
 import sys
 
 from ...base.errors import FAILED, GOOD, STOPPED
+from ...build.fit import left_out
 from ...run.runner import select
 from ...run.session import open_session
 from ...run.verdict import verdict
@@ -47,7 +48,7 @@ def print_cases(args: argparse.Namespace) -> int:
         with session.layout.lock():
             session.build_kernel()
             cases = session.list_cases()
-    print("\n".join(select(cases, args.filter)))
+    print("\n".join(select(cases, args.filter, left_out(session.layout))))
     return GOOD
 
 
