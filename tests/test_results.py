@@ -106,6 +106,14 @@ class KnownBugs(Scratch):
         report = self.report(TestResult("swap_a.fails", PASS), bug=replace(self.BUG, weak="it sees the middle only"))
         self.assertEqual(report.fixed, [])
 
+    def test_nothing_is_fixed_where_something_else_breaks(self) -> None:
+        report = self.report(TestResult("swap_a.fails", PASS), TestResult("swap_b.other", FAIL, FAILED))
+        self.assertEqual((report.fixed, report.count(FAIL)), ([], 1))
+        other = replace(self.BUG, cases=("swap_b.other",))
+        report = known_bugs.apply([TestResult("swap_a.fails", PASS), TestResult("swap_b.other", FAIL, FAILED)],
+                                  [self.BUG, other], self.TESTED, "6.12.9")
+        self.assertEqual(len(report.fixed), 1)
+
     def test_expected_failure_counts_nowhere(self) -> None:
         report = self.report(TestResult("swap_a.fails", FAIL, FAILED), TestResult("swap_a.other", PASS))
         self.assertEqual(report.closing_line(), "1 passed, 0 failed, 0 skipped")

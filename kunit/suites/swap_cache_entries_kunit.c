@@ -113,6 +113,8 @@ static void drop_leaves_no_shadow(struct kunit *test)
 
 	swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = user_memory_swapped(test, 4);
+	KUNIT_EXPECT_NOT_NULL_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
+				  "rule: reclaim leaves a shadow");
 	read_ahead(mem, 1, 1);
 	KUNIT_EXPECT_TRUE(test, swap_reclaim_cached(user_entry(mem, 1)));
 	KUNIT_EXPECT_NULL_MSG(test, swap_kunit_shadow(user_entry(mem, 1)),
@@ -134,6 +136,7 @@ static void failed_charge_keeps_the_shadow(struct kunit *test)
 	area = swap_area_on(test, &SWAP_AREA_ZRAM_1);
 	mem = user_memory_swapped(test, 4);
 	shadow = swap_kunit_shadow(user_entry(mem, 1));
+	KUNIT_EXPECT_NOT_NULL_MSG(test, shadow, "rule: reclaim leaves a shadow");
 	swap_fail(test, SWAP_FAIL_SWAPIN_CHARGE, 1, SWAP_FAIL_ALL);
 	read_ahead(mem, 0, 4);
 	swap_fail(test, SWAP_FAIL_SWAPIN_CHARGE, 1, 0);

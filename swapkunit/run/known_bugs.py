@@ -92,7 +92,10 @@ def load(path: Path) -> tuple[list[KnownBug], list[str]]:
 
 
 def apply(tests: list[TestResult], bugs: list[KnownBug], tested: list[str], version: str) -> Report:
-    """Mark the tests that show a bug that Linux version may have; note the bugs that are fixed there."""
+    """Mark the tests that show a bug that Linux version may have; note the bugs that are fixed there.
+
+    None is noted as fixed where a test fails: what broke that one may be why another passes.
+    """
     report = Report(tests)
     for bug in bugs:
         reach = bug.reach(version, tested)
@@ -103,4 +106,6 @@ def apply(tests: list[TestResult], bugs: list[KnownBug], tested: list[str], vers
                     test.known = bug.title if reach == Reach.WITHIN else f"{bug.title} (known {bug.span}, also here)"
             if mine and reach == Reach.WITHIN and not bug.weak and all(test.status == PASS for test in mine):
                 report.fixed.append(f"{bug.title} ({case} passes)")
+    if report.count(FAIL):
+        report.fixed.clear()
     return report
