@@ -57,9 +57,6 @@ struct folio *probe(swp_entry_t entry, unsigned long orders, struct vm_fault *vm
 PROBE(FREE_FOLIO_AND_SWAP_CACHE) /* else free_page_and_swap_cache(page) */
 void probe(struct folio *folio) { free_folio_and_swap_cache(folio); }
 
-PROBE(SWAP_TABLE)		/* clusters have tables */
-void *probe(struct swap_cluster_info *ci) { return (void *)ci->table; }
-
 PROBE(SWAP_MAP)			/* counts of slots; else they are in the tables */
 unsigned char *probe(struct swap_info_struct *si) { return si->swap_map; }
 
