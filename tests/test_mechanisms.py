@@ -15,6 +15,7 @@ from .support import REPO, Scratch, write
 
 with mock.patch.object(sys, "path", [str(REPO / "kunit"), *sys.path]):
     mechanisms = importlib.import_module("mechanisms")
+    probe = importlib.import_module("probe")
 
 BY_NAME = {entry.name: entry for entry in mechanisms.MECHANISMS}
 
@@ -141,6 +142,31 @@ class Exclusive(Scratch):
         write(tree / "mm/swap_state.c", "zswap_folio_swapin(folio);")
         both = mechanisms.find(tree)
         self.assertEqual([both[name] for name in ("ZSWAP_SWAPIN_COUNT", "ZSWAP_PIVOT_COUNT")], [None, None])
+
+
+SHAPES = {
+    "CLUSTER_ALLOC_LOCKED": (
+        "long cluster_alloc_swap_entry(struct swap_info_struct *si)\n{\n\tint a;\n\tlockdep_assert_held(&si->lock);\n}",
+        "long cluster_alloc_swap_entry(struct swap_info_struct *si)\n{\n\tlocal_lock(&si->percpu_cluster->lock);\n}\n"
+        "void other(void)\n{\n\tlockdep_assert_held(&si->lock);\n}"),
+    "RECLAIM_FULL_LOCKED": ("spin_lock(&si->lock);\n\tswap_reclaim_full_clusters(si, true);",
+                            "spin_unlock(&si->lock);\n\tswap_reclaim_full_clusters(si, true);"),
+    "SWAP_CACHE_ADD_IN_CLUSTER": ("__swap_cache_add_folio(ci, folio, swp_entry(si->type, offset));",
+                                  "__swap_cache_insert(ci, folio, entry);"),
+    "SWAP_CACHE_ADD_SHADOW": ("swap_cache_add_folio(folio, entry, NULL);", "swap_cache_add_folio(folio, entry);"),
+    "ZSWAP_CALLED": ("if (zswap_store(folio))\n\t\treturn;\n\tif (zswap_load(folio))", "if (zswap_store(folio))"),
+    "ZSWAP_ZPOOLS": ("zpool = zswap_find_zpool(entry);", "zpool = entry->pool->zpool;"),
+    "ZSWAP_RECLAIM_ENTRY": ("ret = zswap_reclaim_entry(pool);", "ret = zpool_shrink(pool->zpool, 1, NULL);"),
+}
+
+
+class Shapes(unittest.TestCase):
+    """Statics and calls that the probe looks up in the source, by their place of use."""
+
+    def test_one_shape_and_another(self) -> None:
+        for name, (mine, another) in SHAPES.items():
+            _, pattern = probe.STATICS[name]
+            self.assertEqual([bool(re.search(pattern, code)) for code in (mine, another)], [True, False], name)
 
 
 class Renamed(unittest.TestCase):
