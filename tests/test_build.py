@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from swapkunit.build import build, overlay, sources
+from swapkunit.build import build, compile_commands, overlay, sources
 from swapkunit.build.fragments import LEAN, KunitConfig
 from swapkunit.base import commands, deps, layout as layouts
 from swapkunit.base.errors import SwapKunitError, UntestableKernel, explained
@@ -161,6 +162,29 @@ class OldKunit(Scratch):
         self.assertEqual(build.build_command(place, options, cold=True)[0], "make")
         write(place.tree / build.KUNIT_PY, "add_argument('--kunitconfig')\n")
         self.assertEqual(build.build_command(place, options, cold=True)[2], "build")
+
+
+class CompileCommands(Scratch):
+    """compile_commands.json, for clangd."""
+
+    def test_files_are_those_that_one_edits(self) -> None:
+        kernel, tree = make_kernel(self.top / "my linux"), self.top / "tree"
+        overlay.Overlay(kernel, tree, REPO).sync()
+        for name, files in (("lib/deep/down/file.c", [kernel / "lib/deep/down/file.c"]),
+                            ("mm/swapfile.c", [REPO / "mm/swapfile.c", kernel / "mm/swapfile.c"]),
+                            ("mm/kunit/suites/swap_io_kunit.c", [REPO / "kunit/suites/swap_io_kunit.c"]),
+                            ("mm/none.c", [])):
+            made = compile_commands.of_sources({"directory": f"{tree}/.kunit", "file": "x",
+                                                "command": f"gcc -c -o x.o ../{name}"}, tree)
+            self.assertEqual(made, [{"directory": f"{tree}/.kunit", "file": str(file),
+                                     "command": f"gcc -c -o x.o -iquote {(tree / name).parent} "
+                                                f"{shlex.quote(str(file))}"} for file in files])
+
+    def test_a_script_that_fails(self) -> None:
+        layout = Layout(self.top / "out")
+        overlay.Overlay(make_kernel(self.top / "linux"), layout.tree, REPO).sync()
+        with self.assertRaisesRegex(SwapKunitError, "gen_compile_commands.py of the kernel failed"):
+            compile_commands.write(layout)
 
 
 class Disk(Scratch):

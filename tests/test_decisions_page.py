@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 from xml.etree import ElementTree
 
 from swapkunit.decisions import page, slot_map, svg, windows
@@ -110,21 +114,50 @@ class Page(unittest.TestCase):
     def page(self) -> str:
         """The page of a difference with one entry of each kind."""
         a = run_of({"s.a[zram]": 'A0:* "nonfull" A0:1', "s.a[a <b>]": 'A0:* "nonfull" A0:1',
-                    "s.r": "R0:0+8!3", "s.only": "A0:0"}, TestResult("s.x", FAIL, ["crashed: <panic>"], fate="crashed"))
-        b = run_of({"s.a[zram]": 'A0:* "free" A1:1', "s.a[a <b>]": 'A0:* "free" A1:1', "s.r": "R0:3!3"},
+                    "s.r": "R0:0+8!3", "s.only": "A0:0", "s.w": "W0:0"},
+                   TestResult("s.x", FAIL, ["crashed: <panic>"], fate="crashed"))
+        b = run_of({"s.a[zram]": 'A0:* "free" A1:1', "s.a[a <b>]": 'A0:* "free" A1:1', "s.r": "R0:3!3",
+                    "s.w": "W0:1"},
                    TestResult("s.only", SKIPPED, reason="lacks a <thing>"))
         return page.render(compare(a, b))
 
     def test_it_is_self_contained(self) -> None:
-        self.assertNotRegex(self.page(), r"""(src|href)=|url\(|@import|<script|<link|://""")
+        self.assertNotRegex(self.page(), r"""src=|href="[^#]|url\(|@import|<script .|<link|://""")
+
+    def test_what_has_another_rule_comes_first_and_all_is_in_the_index(self) -> None:
+        shown = self.page()
+        self.assertEqual(re.findall(r"<h2>([\w/ ]+) <", shown), ["Another rule", "Readahead", "I/O"])
+        links, targets = re.findall(r'href="#(.*?)"', shown), re.findall(r'class="scenario" id="(.*?)"', shown)
+        self.assertEqual((links, targets), (["another-rule-1", "readahead-1", "I/O-1"],) * 2)
+
+    def test_sides_are_side_by_side(self) -> None:
+        rows = re.findall(r'<div class="log">\n(.*?)</div>\n</div>', self.page(), re.S)
+        self.assertEqual([re.findall(r"<div><b>([AB])</b>", row) for row in rows], [["A", "B"]] * 3)
+        drawing = slot_map.draw(SlotMap.moved)
+        (_, a), (_, b) = shapes(drawing, "title")[1:]
+        self.assertEqual(a["y"], b["y"])
+        self.assertLess(float(a["x"]), float(b["x"]))
+
+    @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
+    def test_browser(self) -> None:
+        """The search finds what it should, and nothing is wider than the window."""
+        script = ("<script>box.firstElementChild.value = 'free a1:1'; find();"
+                  "document.title = [box.textContent.trim(), document.body.scrollWidth <= innerWidth].join();</script>")
+        with tempfile.TemporaryDirectory() as name:
+            Path(name, "page.html").write_text(self.page().replace("</body>", f"{script}</body>"), encoding="utf-8")
+            for width in (500, 1280):
+                done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                                       f"--user-data-dir={name}/user", f"--window-size={width},900",
+                                       f"file://{name}/page.html"], capture_output=True, text=True, check=False)
+                self.assertIn("<title>1 of 3,true</title>", done.stdout, done.stderr[-500:])
 
     def test_contents(self) -> None:
         shown = self.page()
-        for text in ("3 scenarios, 3 differ: allocation 2, readahead 1, I/O 0; 1 more in A only; 1 crashed",
+        for text in ("4 scenarios, 4 differ: allocation 2, readahead 1, I/O 1; 1 more in A only; 1 crashed",
                      "zram · a &lt;b&gt;", "A: nonfull; B: free", "lacks a &lt;thing&gt;", "crashed: &lt;panic&gt;",
                      '<span class="alike">A0:*</span> <span class="first">A0:1</span>', "cannot be compared"):
             self.assertIn(text, shown)
-        self.assertEqual(len(re.findall("<figure>", shown)), 2)
+        self.assertEqual(len(re.findall("<figure>", shown)), 3)
         for drawing in re.findall(r"<figure>.*?(<svg.*?</svg>)</figure>", shown, re.S):
             ElementTree.fromstring(drawing)
 

@@ -121,7 +121,7 @@ class Fetching(Scratch):
                     self.provide(asked)
             self.assertEqual(self.provide("7").version, "7.3.4", cached)
         self.serve("backports", "7.5.1-1")
-        with self.assertRaisesRegex(SwapKunitError, "cannot fetch Linux 7.3.9: no suite of the mirror has it"):
+        with self.assertRaisesRegex(SwapKunitError, "cannot fetch Linux 7.3.9: no release on the mirror has it"):
             self.provide("7.3.9")
 
     def test_version_served_in_a_newer_series_of_the_same_entry(self) -> None:
@@ -135,14 +135,14 @@ class Fetching(Scratch):
         self.provide("7.3")
         self.serve("backports", "7.5.2-1")
         self.assertEqual(self.provide("7.3", ask_mirror=True).version, "7.3.4")
-        self.assertIn("no suite of the mirror has it: using 7.3.4-1 from the cache", self.said.getvalue())
+        self.assertIn("no release on the mirror has it: using 7.3.4-1 from the cache", self.said.getvalue())
         self.assertEqual(self.provide().version, "7.3.4")
         self.assertEqual(self.provide(ask_mirror=True).version, "7.5.2")
         self.assertEqual(self.provide().version, "7.5.2")
 
     def test_long_term_series_gone_is_no_other_one(self) -> None:
         self.serve("stable", "6.18.1-1")
-        with self.assertRaisesRegex(SwapKunitError, "cannot fetch Linux 6.12: no suite of the mirror has it"):
+        with self.assertRaisesRegex(SwapKunitError, "cannot fetch Linux 6.12: no release on the mirror has it"):
             self.provide("6.12")
 
     def test_default_series_gone(self) -> None:

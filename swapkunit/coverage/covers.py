@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,13 +131,13 @@ def parse_place(text: str, report: dict[str, Any]) -> Place:
 
 @dataclass
 class Answer:
-    """The cases that reach a place, most frequent first, with notes.
+    """The cases that reach a place, with notes.
 
-    place: its description; text: its source line.
+    place: its description; reached: cases_of() it; text: its source line.
     """
 
     place: str
-    reached: list[tuple[str, int]]
+    reached: list[tuple[str, int, int]]
     notes: list[str]
     text: str = ""
 
@@ -190,8 +191,12 @@ def function_around(entry: dict[str, Any], line: int) -> str:
     return str(min(around)[2]) if around else ""
 
 
-def cases_of(found: Index, name: str, lines: list[int]) -> list[tuple[str, int]]:
-    """(case, count) of the cases that reach any of lines, most frequent first, BOOT last."""
+def cases_of(found: Index, name: str, lines: list[int]) -> list[tuple[str, int, int]]:
+    """(case, count, lines of the file that it reaches) of the cases that reach any of lines.
+
+    The most specific comes first, which reaches the fewest lines of the file, BOOT last.
+    """
+    breadth = Counter(number for reached in found.hits[name].values() for number, _ in reached)
     most: dict[int, int] = {}
     for line in lines:
         times: dict[int, int] = {}
@@ -199,21 +204,23 @@ def cases_of(found: Index, name: str, lines: list[int]) -> list[tuple[str, int]]
             times[number] = times.get(number, 0) + count
         for number, count in times.items():
             most[number] = max(count, most.get(number, 0))
-    named = [(found.cases[number], count) for number, count in most.items()]
-    return sorted(named, key=lambda item: (item[0] == BOOT, -item[1], item[0]))
+    named = [(found.cases[number], count, breadth[number]) for number, count in most.items()]
+    return sorted(named, key=lambda item: (item[0] == BOOT, item[2], -item[1], item[0]))
 
 
 def render(result: Answer, cases: int) -> str:
     """The answer as text; cases: how many ran."""
     lines = list(result.notes)
-    tests = [(case, count) for case, count in result.reached if case != BOOT]
-    booted = [count for case, count in result.reached if case == BOOT]
-    total = sum(count for _, count in tests)
+    tests = [one for one in result.reached if one[0] != BOOT]
+    booted = [count for case, count, _ in result.reached if case == BOOT]
+    total = sum(count for _, count, _ in tests)
     lines.append(f"{result.place}: " + (f"reached {plural(total, 'time')} by {len(tests)} of {cases} tests" if tests
                                         else f"not reached by any of {cases} tests"))
     if result.text:
         lines.append(f"    {result.text}")
-    width = max((len(case) for case, _ in tests), default=0)
-    lines += [f"{case:<{width}}  {count:>8}" for case, count in tests]
+    width = max((len(case) for case, *_ in tests), default=0)
+    if tests:
+        lines.append(f"{'':<{width}}     times   lines of the file that it reaches: the most specific comes first")
+    lines += [f"{case:<{width}}  {count:>8}  {breadth:>6}" for case, count, breadth in tests]
     lines += [f"(and {plural(count, 'time')} at boot, before the first test)" for count in booted]
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 """The difference between two runs as an HTML page."""
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from .notation import ALLOCATION, KINDS, MEANING
 from .text import summary
 from ..base import pages
 
+RULE = "another rule"
 LEADING, TRAILING = 12, 60      # decisions shown before the first difference, and from it on
 
 
@@ -62,17 +62,18 @@ def marked(words: list[str], first: int, tail: int) -> list[tuple[str, str]]:
 
 
 def sections(difference: Difference) -> dict[str, list[Section]]:
-    """By suite; parameters of a case whose decisions and rules are the same share a section."""
+    """By what differs, another rule first; parameters of a case with the same decisions and rules share a section."""
     found: dict[tuple[object, ...], Section] = {}
     for one in difference.moved:
         case, _, parameter = one.name.partition("[")
         key = (case, *(" ".join(words) for words in one.words), one.rules)
         section = found.setdefault(key, Section(case, [], one))
         section.parameters += [parameter[:-1]] if parameter else []
-    suites: dict[str, list[Section]] = {}
+    groups: dict[str, list[Section]] = {heading: [] for heading in (RULE, *KINDS)}
     for section in found.values():
-        suites.setdefault(section.name.split(".")[0], []).append(section)
-    return suites
+        rules = section.moved.rules
+        groups[RULE if rules[0] != rules[1] else section.moved.kind].append(section)
+    return {heading: list for heading, list in groups.items() if list}
 
 
 def render(difference: Difference) -> str:
@@ -83,5 +84,4 @@ def render(difference: Difference) -> str:
     return pages.render(
         Path(__file__).with_suffix(".html"), difference=difference,
         sides=list(zip(SIDES, (difference.a, difference.b))), kinds=KINDS,
-        meanings=MEANING, summary=summary(difference), suites=sections(difference), alone=alone,
-        moved=Counter(one.name.split(".")[0] for one in difference.moved))
+        meanings=MEANING, summary=summary(difference), groups=sections(difference), alone=alone)

@@ -11,7 +11,8 @@ from . import svg
 from .diff import SIDES, Moved
 from .notation import CLUSTER, Area, Decision, Lists, Scenario
 
-WIDTH, LEFT, ROW, STRIP = 512, 132, 22, 11      # pixels: width of a strip and of its label, height of a row and a strip
+WIDTH, LEFT, ROW, STRIP = 320, 118, 22, 11      # pixels: width of a strip and of its label, height of a row and a strip
+GAP = 24                # pixels between A and B
 ROWS = 10               # clusters drawn for each area
 ROOM = 13               # width of a number, in pixels
 
@@ -85,15 +86,17 @@ def taken_after(scenario: Scenario, first: int, states: dict[str, State]) -> lis
 
 
 def draw(moved: Moved) -> str:
-    """The SVG of one scenario: before, A, B."""
+    """The SVG of one scenario: before, and below it A beside B."""
     before = replay(moved.a, moved.a.position(moved.first))
     after = [replay(scenario, len(scenario.items)) for scenario in (moved.a, moved.b)]
     taken = [taken_after(scenario, moved.first, states) for scenario, states in zip((moved.a, moved.b), after)]
     clusters = clusters_to_draw(before, after, taken)
-    picture = svg.Picture(LEFT + WIDTH + 8)
-    panel(picture, "before the first difference", clusters, before, before, [])
-    for side, states, runs in zip(SIDES, after, taken):
-        panel(picture, f"{side} then", clusters, before, states, runs)
+    picture = svg.Picture(2 * (LEFT + WIDTH) + GAP + 8)
+    panel(picture, 0, "before the first difference", clusters, before, before, [])
+    top = picture.top
+    for index, (side, states, runs) in enumerate(zip(SIDES, after, taken)):
+        picture.top = top
+        panel(picture, index * (LEFT + WIDTH + GAP), f"{side} then", clusters, before, states, runs)
     return picture.text()
 
 
@@ -113,37 +116,38 @@ def clusters_to_draw(before: dict[str, State], after: list[dict[str, State]],
     return rows
 
 
-def panel(picture: svg.Picture, title: str, clusters: list[tuple[Area, int]], before: dict[str, State],
-          states: dict[str, State], taken: list[Taken]) -> None:
-    """One moment: a strip for each cluster, with the runs in taken numbered."""
-    picture.label(0, 14, title, "title")
+def panel(picture: svg.Picture, left: float, title: str, clusters: list[tuple[Area, int]],
+          before: dict[str, State], states: dict[str, State], taken: list[Taken]) -> None:
+    """One moment: a strip for each cluster, with the runs in taken numbered. left: of its labels, in pixels."""
+    picture.label(left, 14, title, "title")
     picture.down(24)
     several = len({area.name for area, _ in clusters}) > 1
     for area, cluster in clusters:
         state = states.get(area.name, State(area))
         name = f"{area.name}/" * several + f"cluster {cluster}"
-        picture.label(0, STRIP + 4, name, "name")
-        picture.label(LEFT - 6, STRIP + 4, state.list_of(cluster), "list")
-        strip(picture, area, cluster, before.get(area.name, State(area)).used, state.used)
-        number_runs(picture, area, cluster, [run for run in taken if run.area == area.name], len(taken))
+        picture.label(left, STRIP + 4, name, "name")
+        picture.label(left + LEFT - 6, STRIP + 4, state.list_of(cluster), "list")
+        strip(picture, left + LEFT, area, cluster, before.get(area.name, State(area)).used, state.used)
+        number_runs(picture, left + LEFT, area, cluster, [run for run in taken if run.area == area.name], len(taken))
         picture.down(ROW)
     picture.down(6)
 
 
-def strip(picture: svg.Picture, area: Area, cluster: int, before: set[int], now: set[int]) -> None:
+def strip(picture: svg.Picture, left: float, area: Area, cluster: int, before: set[int], now: set[int]) -> None:
     """The slots of one cluster: free, in use, freed, bad."""
     start, scale = cluster * area.size, WIDTH / area.size
     size = area.tail if cluster == area.clusters and area.tail else area.size
-    picture.rect(LEFT, 4, size * scale, STRIP, "free")
+    picture.rect(left, 4, size * scale, STRIP, "free")
     mine = set(range(start, start + area.size))
     bad = {number * area.size + slot for number, slot in area.bad}
     for slots, kind in ((before & now, "used"), (before - now, "freed"), (bad, "bad")):
         for first, end in svg.runs(slots & mine):
-            picture.rect(LEFT + (first - start) * scale, 4, (end - first) * scale, STRIP, kind,
+            picture.rect(left + (first - start) * scale, 4, (end - first) * scale, STRIP, kind,
                          f"{cluster}:{first - start}+{end - first} {kind}")
 
 
-def number_runs(picture: svg.Picture, area: Area, cluster: int, taken: list[Taken], total: int) -> None:
+def number_runs(picture: svg.Picture, left: float, area: Area, cluster: int, taken: list[Taken],
+                total: int) -> None:
     """Draw the runs in a cluster, later ones paler, with their numbers if there is room; total: all runs."""
     start, scale = cluster * area.size, WIDTH / area.size
     free_from = 0.0
@@ -151,7 +155,7 @@ def number_runs(picture: svg.Picture, area: Area, cluster: int, taken: list[Take
         first, end = max(run.start, start), min(run.end, start + area.size)
         if first >= end:
             continue
-        x = LEFT + (first - start) * scale
+        x = left + (first - start) * scale
         picture.rect(x, 4, max((end - first) * scale, 1.5), STRIP, "taken",
                      f"number {run.number}: {cluster}:{first - start}+{end - first}",
                      opacity=1 - 0.6 * (run.number - 1) / max(total, 2))

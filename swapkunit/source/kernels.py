@@ -226,7 +226,7 @@ def from_cache(asked: str, series: str, trouble: str, later: bool = False) -> Ke
         entry = cached()[0]
     if entry and not trouble and version_key(entry.version) < version_key(asked):
         entry = None
-    why = f"the mirror is unreachable ({trouble})" if trouble else "no suite of the mirror has it"
+    why = f"the mirror is unreachable ({trouble})" if trouble else "no release on the mirror has it"
     if entry is None:
         raise SwapKunitError(f"cannot fetch Linux {asked}: {why}; check the network and this machine's apt sources, "
                              f"choose one of {', '.join(known_kernels().suites)}, or give a kernel tree with --ksrc "

@@ -121,7 +121,7 @@ def look_up(args: argparse.Namespace) -> int:
         result.notes.append(f"{place.file} was edited after the coverage run; line numbers refer to the "
                             f"old version; to update them: {how}")
     print(covers.render(result, sum(case != BOOT for case in found.cases)))
-    return GOOD if any(case != BOOT for case, _ in result.reached) else FAILED
+    return GOOD if any(case != BOOT for case, *_ in result.reached) else FAILED
 
 
 def edited_since(run: covers.Run, name: str) -> bool:

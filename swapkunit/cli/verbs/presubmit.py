@@ -69,7 +69,7 @@ NO_SANDBOX = option("--no-sandbox", make="SANDBOX", action="store_true",
                     words=lambda _name, value: ["--no-sandbox"] if value == "0" else [],
                     help="build and run the patches with your own rights")
 QUICKLY = option("--quick", make="QUICK", action="store_true",
-                 help="run only the steps applies, checkpatch, build, suites and decisions")
+                 help="run only the steps applies, checkpatch, build, suites, reports and decisions")
 VERB = Verb("presubmit", presubmit, "check a patch series before it is posted, patch by patch, in a sandbox",
             (*options.kernel(OUT), *options.CASES,
              option("patches", make="PATCHES", nargs="*", metavar="FILE", words=patch_words,

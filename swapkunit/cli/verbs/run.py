@@ -7,6 +7,8 @@ import contextlib
 import sys
 
 from ...base.errors import FAILED, GOOD, STOPPED
+from ...base.text import relative
+from ...build import compile_commands
 from ...build.fit import left_out
 from ...run.runner import select
 from ...run.session import open_session
@@ -37,6 +39,9 @@ def build(args: argparse.Namespace) -> int:
     session.announce()
     with session.layout.lock():
         session.build_kernel()
+        if args.compile_commands:
+            where = relative(compile_commands.write(session.layout).parent)
+            print(f"compile_commands.json is in {where}: clangd --compile-commands-dir={where}")
     print(f"built {session.layout.vmlinux} ({session.stages.line()})")
     return GOOD
 
@@ -58,7 +63,11 @@ VERBS = (
           option("--complete", make="COMPLETE", action="store_true",
                  help="fail if a case cannot be built on this tree")),
          statuses("all cases passed", "a case failed, crashed or hung, or could not be built, with --complete")),
-    Verb("build", build, "build the kernel only", options.kernel(), statuses("the kernel is built")),
+    Verb("build", build, "build the kernel only",
+         (*options.kernel(),
+          option("--compile-commands", make="COMPILE_COMMANDS", action="store_true",
+                 help="also write compile_commands.json, for clangd, into the output directory")),
+         statuses("the kernel is built")),
     Verb("list", print_cases, "print all cases as suite.case", (*options.kernel(), *options.CASES),
          statuses("the cases are printed")),
 )
