@@ -248,6 +248,14 @@ class Verdicts(Scratch):
         found = self.steps({"kernel-doc mm/swap.h": (0, line * 2)})[W1]
         self.assertEqual((found.summary, len(found.details)), ("1 new warning", 2))
 
+    def test_file_that_does_not_compile_is_one_finding(self) -> None:
+        broken = (1, "mm/a.c: In function 'f':\nmm/a.c:1:2: warning: odd\nmm/a.c:3:4: error: 'x' undeclared\n")
+        found = self.steps({"W=1 mm/b.c": (0, ""), "W=1 mm/a.c": broken, "sparse mm/a.c": broken, "THP mm/a.c": broken,
+                            "THP mm/b.c": (0, "")})
+        self.assertEqual((found[W1].status, found[SPARSE].status, found[CONFIGURATIONS].status), (FAIL, SKIP, PASS))
+        self.assertEqual(found[W1].details[:2], ["W=1 mm/a.c:", "  mm/a.c:3:4: error: 'x' undeclared"])
+        self.assertEqual(found[SPARSE].summary, "does not compile: mm/a.c")
+
     def test_line_about_a_warning_is_not_counted(self) -> None:
         job, line = "W=1 mm/swapfile.c", "mm/swapfile.c:{}:5: note: in expansion of macro 'f'\n"
         self.assertEqual(self.steps({job: (0, line.format(7) + line.format(9))},

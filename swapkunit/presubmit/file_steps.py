@@ -44,18 +44,23 @@ def verdicts(results: Results, before: Messages, broken: set[str], lacking: dict
     lacking: variants that cannot be compiled, by label, and why.
     """
     found = []
-    plain = {job.rpartition(" ")[2]: messages(result.output, top) for job, result in results.items()
+    plain = {file_of(job): messages(result.output, top) for job, result in results.items()
              if job.startswith(f"{W1} ")}
+    lost = {file_of(job) for job, result in results.items() if job.startswith(f"{W1} ") and result.status
+            and job not in broken}
     for step in STEPS:
-        mine = {job: result for job, result in results.items() if step_of(job) == step and not job.endswith(MAKE)}
+        mine = {job: result for job, result in results.items() if step_of(job) == step and not job.endswith(MAKE)
+                and (step == W1 or file_of(job) not in lost)}       # one error is one finding
         makes = {job.removesuffix(MAKE): result.output for job, result in results.items()
                  if step_of(job) == step and job.endswith(MAKE)}
         if step == CONFIGURATIONS:      # W=1 has already shown what the plain configuration prints too
-            before = {job: before.get(job, Counter()) | plain.get(job.rpartition(" ")[2], Counter()) for job in mine}
+            before = {job: before.get(job, Counter()) | plain.get(file_of(job), Counter()) for job in mine}
         reasons = [f"{'plain' if label == W1 else label}: {why}" for label, why in lacking.items()
                    if (label == W1) == (step != CONFIGURATIONS) and not makes.get(label)]
         if step == SPARSE:
             reasons += no_sparse
+        if step != W1 and lost:
+            reasons.append(f"does not compile: {', '.join(sorted(lost))}")
         found.append(with_makes(verdict(step, mine, before, broken, reasons, top), makes))
     return found
 
@@ -70,6 +75,11 @@ def with_makes(step: Step, makes: dict[str, str]) -> Step:
         return replace(step, status=PASS,
                        summary=f"{plural(len(makes), 'configuration')} can still be made; {step.summary}")
     return step
+
+
+def file_of(job: str) -> str:
+    """The file that a job is about."""
+    return job.rpartition(" ")[2]
 
 
 def step_of(job: str) -> str:
@@ -88,7 +98,7 @@ def verdict(step: str, mine: Results, before: Messages, broken: set[str], lackin
         return Step(step, FAIL, killed, "killed", lacking, seconds)
     details: list[str] = []
     status = PASS
-    compiled = {"files": sorted({job.rpartition(" ")[2] for job in mine if not job.startswith((KERNEL_DOC, DOCUTILS))})}
+    compiled = {"files": sorted({file_of(job) for job in mine if not job.startswith((KERNEL_DOC, DOCUTILS))})}
     failed = [job for job, result in mine.items() if result.status and job not in broken
               and not job.startswith((KERNEL_DOC, DOCUTILS))]
     warnings = 0
