@@ -26,7 +26,7 @@ from swapkunit.presubmit.progress import Progress
 from swapkunit.presubmit.report import FAIL, NOTE, PASS, SKIP, WARN, Finding, PatchReport, PresubmitReport, Step
 from swapkunit.presubmit.request import CheckRequest
 from swapkunit.presubmit.store import Store, identity_of_kernel
-from swapkunit.presubmit.testbed import Testbed, Tested
+from swapkunit.presubmit.testbed import Testbed, Tested, snapshot
 from swapkunit.presubmit.testbeds import is_swap_code
 from swapkunit.run.results import TestResult
 from swapkunit.run.session import Request
@@ -159,6 +159,27 @@ class Series(SeriesCase):
             found = re.search(r"new base: build and suites about (.*) \((.*)\);", self.presubmit("--quick", *files).stdout)
             said.append(found and found[2])
         self.assertEqual(said, ["on two idle cores", "as the last time", None])
+
+    def test_own_files_are_those_of_the_start(self) -> None:
+        self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")
+        self.assertEqual(self.presubmit("--quick", *self.series()).returncode, 0)
+        for name in ("mm/zswap.c", "mm/kunit/Makefile"):
+            link = self.out / "plain/tree" / name
+            self.assertEqual(link.resolve(), self.out / "own" / name.replace("mm/kunit", "kunit"))
+            self.assertEqual(link.read_text(), (REPO / name.replace("mm/kunit", "kunit")).read_text())
+
+    def test_snapshot(self) -> None:
+        repo, copy = self.top / "repo", self.top / "copy"
+        for name in ("kunit/a.c", "kunit/suites/b.c", "mm/c.h", ".kunitconfig"):
+            write(repo / name, name)
+        snapshot(repo, copy)
+        before = (copy / "kunit/a.c").stat().st_ino
+        (repo / "mm/c.h").unlink()
+        (repo / "kunit/suites/b.c").write_text("new")
+        snapshot(repo, copy)
+        self.assertEqual(sorted(str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()),
+                         [".kunitconfig", "kunit/a.c", "kunit/suites/b.c"])
+        self.assertEqual(((copy / "kunit/suites/b.c").read_text(), (copy / "kunit/a.c").stat().st_ino), ("new", before))
 
     def test_depths_have_reports_of_their_own(self) -> None:
         self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")

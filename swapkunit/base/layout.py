@@ -92,9 +92,13 @@ def write_whole(path: Path, text: str) -> None:
 
 @dataclass(frozen=True)
 class Layout:
-    """The output directory of one kernel and config. Only one run writes in it at a time."""
+    """The output directory of one kernel and config. Only one run writes in it at a time.
+
+    own: where kunit/ and mm/ of this project are taken from.
+    """
 
     out: Path
+    own: Path = REPO
 
     @property
     def tree(self) -> Path:

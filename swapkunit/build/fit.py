@@ -66,8 +66,8 @@ def key(layout: Layout) -> str:
     """Stands for the files that decide what fits: ours by content, the kernel's by size and time."""
     digest = hashlib.sha256()
     for top in ("kunit", "mm"):
-        for name in own_files(REPO / top):
-            digest.update(f"{name}\0".encode() + (REPO / top / name).read_bytes())
+        for name in own_files(layout.own / top):
+            digest.update(f"{name}\0".encode() + (layout.own / top / name).read_bytes())
     for directory in ("mm", "include/linux", "include/linux/sched", "include/kunit"):
         for entry in sorted(os.scandir(layout.tree / directory), key=lambda one: one.name):
             if entry.name.endswith((".c", ".h")) and entry.is_file():
@@ -96,9 +96,9 @@ class Fitting:
 
     def __init__(self, layout: Layout, jobs: int):
         self.layout, self.jobs = layout, jobs
-        self.originals = {**{f"mm/{path.name}": path for path in (REPO / "mm").glob("*.[ch]")},
-                          **{f"{OWN_DIR}/{name}": REPO / "kunit" / name for name in own_files(REPO / "kunit")
-                             if name.endswith((".c", ".h"))}}
+        self.originals = {**{f"mm/{path.name}": path for path in (layout.own / "mm").glob("*.[ch]")},
+                          **{f"{OWN_DIR}/{name}": layout.own / "kunit" / name
+                             for name in own_files(layout.own / "kunit") if name.endswith((".c", ".h"))}}
         self.own = OwnCode.of({name: path.read_text() for name, path in self.originals.items()
                                if (layout.tree / name).exists()})
         self.reverted: list[str] = []
@@ -115,7 +115,7 @@ class Fitting:
 
     def _drop_wrappers_without_a_file(self) -> None:
         """A kernel without a file that is wrapped has none of its accessors."""
-        for path in (REPO / "mm").glob("*.c"):
+        for path in (self.layout.own / "mm").glob("*.c"):
             if f"mm/{path.name}" in self.own.files:
                 continue
             for item in Source(path.read_text()).items:

@@ -45,13 +45,13 @@ class Store:
 # -- what results depend on ---------------------------------------------------
 
 
-def identity_of_project() -> str:
-    """Identifies our own files that affect a build, a run or its results."""
+def identity_of_project(own: Path = REPO) -> str:
+    """Identifies our own files that affect a build, a run or its results; own: where kunit/ and mm/ are."""
     digest = hashlib.sha256(str(FORMAT).encode())
-    for top in ("kunit", "mm", "configs", ".kunitconfig", "swapkunit"):
-        for path in sorted([REPO / top] if (REPO / top).is_file() else (REPO / top).rglob("*")):
+    for where, top in ((own, "kunit"), (own, "mm"), (REPO, "configs"), (own, ".kunitconfig"), (REPO, "swapkunit")):
+        for path in sorted([where / top] if (where / top).is_file() else (where / top).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
-                digest.update(f"{path.relative_to(REPO)}\0".encode() + path.read_bytes())
+                digest.update(f"{path.relative_to(where)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 
 

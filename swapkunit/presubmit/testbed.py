@@ -30,6 +30,7 @@ PRISTINE_OF = "pristine-of"     # the base it was copied from
 UNFINISHED_TEST = "unfinished-test"     # exists while test() runs: the messages of this build are not stored yet
 OWNER = "series"            # the series that uses the build directory
 NOBODY = "nobody"           # the owner while the directory is copied
+OWN = "own"     # a copy of kunit/ and mm/ of this project, which may be edited during the check
 BOOT = "list"               # the first stage that boots the kernel
 PANIC_LINES, LAST_LINES = 38, 7     # console lines shown: from a panic on; without a panic, at the end
 WRAPPED = re.compile(rf"In file included from {sources.OWN}mm/\w+\.c:\d+[:,]$")    # in every message about a file of mm
@@ -134,10 +135,11 @@ class Testbed:
         """A session on the base with these patches."""
         request = replace(self.request, patches=patches, out=self.out, quiet=True)
         session = open_session(request)
+        session.layout = replace(session.layout, own=self.top / OWN)
         session.layout.make()
         if self.confine:
             shadowed = any(name in SHADOWED for name in request.config)
-            session.sandbox = RecordingSandbox.of(sandbox.make([session.kernel.path, REPO, self.out],
+            session.sandbox = RecordingSandbox.of(sandbox.make([session.kernel.path, REPO, session.layout.own, self.out],
                                                                request.make_options, request.jobs, shadowed))
         return session
 
@@ -245,6 +247,19 @@ class Testbed:
             raise SwapKunitError(f"cannot copy {source}: {error.args[0][0][2]}; fix that and run it again") from error
         finally:
             shutil.rmtree(new, ignore_errors=True)
+
+
+def snapshot(repo: Path, target: Path) -> None:
+    """Make target the same as kunit/, mm/ and .kunitconfig of repo, and leave equal files untouched."""
+    wanted = {path.relative_to(repo) for top in ("kunit", "mm") for path in (repo / top).rglob("*")
+              if path.is_file() and path.suffix != ".pyc"} | {Path(".kunitconfig")}
+    for path in [path for path in target.rglob("*") if path.is_file() and path.relative_to(target) not in wanted]:
+        path.unlink()
+    for name in sorted(wanted):
+        new, old = repo / name, target / name
+        if not old.exists() or old.read_bytes() != new.read_bytes():
+            old.parent.mkdir(parents=True, exist_ok=True)
+            copy_file(str(new), str(old))
 
 
 def copy_file(source: str, target: str) -> None:

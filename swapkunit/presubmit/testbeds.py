@@ -16,7 +16,7 @@ from ..series.series import Patch, Series
 from .changed_lines import State, added
 from .request import FULL, QUICK, CheckRequest
 from .store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
-from .testbed import Tested, Testbed
+from .testbed import OWN, Tested, Testbed, snapshot
 
 PLAIN = "plain"
 LOCKDEP, MEMCG_OFF = "lockdep", "memcg off"
@@ -33,7 +33,8 @@ class Testbeds:
         self.request, self.kernel, self.top = request, base.kernel, top
         self.log = top / "log.txt"
         self.store = Store(top / "steps")
-        self.base_key = key(identity_of_kernel(base.kernel, base.commit), identity_of_project(),
+        snapshot(REPO, top / OWN)
+        self.base_key = key(identity_of_kernel(base.kernel, base.commit), identity_of_project(top / OWN),
                             identity_of_tools(run.make_options), run.make_options, run.filters, run.kernel_args,
                             run.config, run.policies, run.timeout)
         self.series_key = key([patch.diff for patch in series.patches])

@@ -138,7 +138,7 @@ class Session:
 
     def overlay(self, where: Path) -> Overlay:
         """The session's kernel with our files and all patches, to be laid in where."""
-        return Overlay(self.kernel.path, where, REPO, self.request.policy_steps(), self.request.patches)
+        return Overlay(self.kernel.path, where, self.layout.own, self.request.policy_steps(), self.request.patches)
 
     def lay_tree(self) -> list[str]:
         """Sync the overlay; returns the files whose objects are stale."""
