@@ -31,7 +31,7 @@ from .sources import OWN, named, openable
 ROOM_TO_BUILD = 2 << 30     # bytes that a first build needs
 ROOM_TO_LINK = 1 << 30      # bytes that a failed program may have used and freed again
 KUNIT_PY = Path("tools/testing/kunit/kunit.py")     # in the tree
-STAMP = "configured.json"
+STAMP = "configured.json"      # in the build directory: a copy of that has it, too
 MOST_FITS = 5       # builds that fail because of own code before it is given up
 ASKS = "Restart config..."      # make asks about options that are new in the tree
 UNFINISHED = "building"     # a file that exists while make runs, and until it succeeds
@@ -144,7 +144,7 @@ def kconfig_digest(layout: Layout) -> str:
 def read_stamp(layout: Layout) -> list[str]:
     """What write_stamp() wrote, or an empty list."""
     try:
-        return list(json.loads((layout.out / STAMP).read_text()))
+        return list(json.loads((layout.build / STAMP).read_text()))
     except (OSError, ValueError, TypeError):
         return []
 
@@ -153,7 +153,7 @@ def write_stamp(layout: Layout, config: KunitConfig, options: BuildOptions) -> N
     """Remember that the .config is right for config."""
     stamp = [request_digest(config, options), kconfig_digest(layout)]
     if stamp != read_stamp(layout):
-        (layout.out / STAMP).write_text(json.dumps(stamp))
+        (layout.build / STAMP).write_text(json.dumps(stamp))
 
 
 # -- building ----------------------------------------------------------------
