@@ -18,7 +18,7 @@ WRITTEN = re.compile(
     r"tree|build|build\.log|building|kunitconfig|fit\.mk|(configured|cases|durations|outcomes|summary|results)\.json"
     r"|ktap\.log|run\.log|logs|junit\.xml|decisions(\.txt)?|coverage|compile_commands\.json"
     r"|mypy|matrix\.json|bench-fragmentation\.(txt|csv)|swap-kunit\.1"
-    r"|log\.txt|patches|report|steps|checks|try-.*|pristine(-of)?|unfinished-test|series|copying"
+    r"|log\.txt|own|patches|report|steps|checks|try-.*|pristine(-of)?|unfinished-test|series|copying"
     rf"|{re.escape(LOCK)}|\.removing-.*|{re.escape(MARK)}|\..*\.\d+")
 LAST = (LOCK, MARK)     # removed last: until then no run may begin, and a removal that was stopped can go on
 DEEPEST = 3             # levels of output directories: out/7.3/presubmit/plain
