@@ -18,7 +18,7 @@ from ..base.layout import REPO, Layout
 from ..base.text import did_you_mean
 from ..build.fit import LeftOut, left_out, own_name
 from .console import AFTER_LAST, WHOLE, Case, Console, Suite, alike, listed_cases
-from .uml import Uml, kernel_arguments, memory_bytes, memory_directory
+from .uml import Uml, kernel_arguments, memory_bytes, memory_directory, same_addresses
 
 BENCHMARKS = "swap_bench_"   # suites that have their own verbs
 ENOUGH_HANGS = 3        # hung cases of a suite after which the rest is not run
@@ -405,6 +405,10 @@ def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | No
         jobs = plan_alone(chosen, options.shuffle)
     shown = kernel_arguments([*options.kernel_args, "kunit.filter_glob=SUITE"])
     commands.show([binary or layout.vmlinux, *shown])
+    with same_addresses() as allowed:
+        if not allowed:
+            print("note: this machine randomises the addresses of UMLs: before 7.0 their memory, and so some decisions, "
+                  "may differ between runs", flush=True)
     complete = runner.run(jobs)
     results = gather(runner, cases, chosen)
     results.interrupted = not complete

@@ -2,13 +2,16 @@
 """One UML: start it in a session of its own, read its console, and clean up after it."""
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Iterator
 
 from ..base import commands
 from .console import Console
@@ -21,6 +24,8 @@ KERNEL_ARGS = ("console=tty", "kunit_shutdown=halt", "kunit.enable=1", "printk.t
 BESIDE_MEMORY = 64 << 20    # bytes of its directory for everything but its memory
 PIPE = 1 << 20              # bytes; a UML that halts does not wait for the reader: output beyond this is lost
 AFTER_PANIC = 2.0           # seconds for a panicked UML to print its trace and end
+ADDR_NO_RANDOMIZE = 0x0040000       # <sys/personality.h>
+THIS_PERSONALITY = 0xffffffff
 
 
 def kernel_arguments(extra: list[str]) -> list[str]:
@@ -47,6 +52,21 @@ def memory_directory(needed: int) -> str | None:
     return "/dev/shm" if roomy and usable else None
 
 
+@contextmanager
+def same_addresses() -> Iterator[bool]:
+    """Start programs inside the block at the same addresses each time; yields whether this machine allows that.
+
+    A UML's memory is what the host's layout leaves, and kernels before 7 do not see to this themselves.
+    """
+    personality = ctypes.CDLL(None).personality
+    before = personality(THIS_PERSONALITY)
+    allowed = personality(before | ADDR_NO_RANDOMIZE) != -1
+    try:
+        yield allowed
+    finally:
+        personality(before)
+
+
 class Uml:
     """A running UML. log: the file for its whole console output."""
 
@@ -65,9 +85,10 @@ class Uml:
         command, env = commands.wrapped(
             command, Path(self.directory), {**os.environ, "TMPDIR": self.directory},
             Path(self.directory), memory_bytes(args) + BESIDE_MEMORY)
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=env, cwd=self.directory, start_new_session=True, pipesize=PIPE)
+        with same_addresses():
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                env=env, cwd=self.directory, start_new_session=True, pipesize=PIPE)
         commands.guard("+", self.process.pid)
         self._watch = commands.watch(self.process)
         assert self.process.stdout

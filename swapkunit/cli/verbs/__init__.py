@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from . import (
     b4_check, clean, coverage, decisions, doctor, fragmentation, kernels, lint, man, matrix, presence, presubmit, run,
-    test)
+    stability, test)
 from ..verb import Verb
 
 VERBS: dict[str, Verb] = {verb.name: verb for verb in (
-    *run.VERBS, *kernels.VERBS, matrix.VERB, presence.VERB, doctor.VERB, *coverage.VERBS, decisions.VERB,
+    *run.VERBS, stability.VERB, *kernels.VERBS, matrix.VERB, presence.VERB, doctor.VERB, *coverage.VERBS, decisions.VERB,
     presubmit.VERB, b4_check.VERB, fragmentation.VERB, test.VERB, lint.VERB,
     man.verb_for(lambda: list(VERBS.values())), clean.VERB)}

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Several runs of one build: what differs is named."""
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+import unittest
+from unittest import mock
+
+from swapkunit.decisions.stability import differing, what_was_seen
+from swapkunit.run import uml
+from swapkunit.run.results import Report, TestResult
+from swapkunit.run.runner import Results
+
+from .support import Scratch, make_kernel
+
+
+class Stability(Scratch):
+    """stability on the miniature kernel."""
+
+    def test_what_differs_is_named(self) -> None:
+        kernel = make_kernel(self.top / "linux")
+        for suites, status, last in (({"swap_a": ["pass_1", "vary_2"]}, 1, "3 runs, 1 of 4 decisions and results differ"),
+                                     ({"swap_a": ["pass_1", "fail_2"]}, 0, "3 runs, 0 of 4 decisions and results differ")):
+            os.environ["FAKE_SUITES"] = json.dumps(suites)
+            done = self.program("stability", "--ksrc", kernel, "--out", self.top / "out", "--runs=3")
+            self.assertEqual((done.status, done.output.splitlines()[-1]), (status, last), done.output)
+            self.assertEqual("differs    decisions of swap_a.vary_2: 3 versions" in done.output, bool(status))
+
+    def test_all_that_is_compared(self) -> None:
+        def seen(decision: str, status: str) -> dict[str, str]:
+            return what_was_seen(Results([], [f"s.a[one two] {{a}} {decision}", "s.a[one two] R0:1"]),
+                                 Report([TestResult("s.a[one two]", status)]))
+        self.assertEqual(differing([seen("A0:0", "passed"), seen("A0:0", "passed")]), {})
+        self.assertEqual(differing([seen("A0:0", "passed"), seen("A0:3", "skipped"), {}]), {
+            "decisions of s.a[one two]": ["{a} A0:0 R0:1", "{a} A0:3 R0:1", "(none)"],
+            "result of s.a[one two]": ["passed", "skipped", "(none)"]})
+
+
+class Addresses(unittest.TestCase):
+    """A UML's memory depends on the addresses that the host gives it."""
+
+    def personality_of_a_child(self) -> int:
+        """What a program sees that is started now."""
+        return int(subprocess.check_output(["cat", "/proc/self/personality"]), 16)
+
+    def test_the_same_inside_the_block_only(self) -> None:
+        before = self.personality_of_a_child()
+        with uml.same_addresses() as allowed:
+            self.assertEqual(bool(self.personality_of_a_child() & uml.ADDR_NO_RANDOMIZE), allowed)
+        self.assertEqual(self.personality_of_a_child(), before)
+
+    def test_where_it_is_not_allowed(self) -> None:
+        with mock.patch.object(ctypes, "CDLL") as libc:
+            libc.return_value.personality.side_effect = [0, -1, 0]
+            with uml.same_addresses() as allowed:
+                self.assertFalse(allowed)
+
+
+if __name__ == "__main__":
+    unittest.main()
