@@ -233,6 +233,13 @@ class Variables(unittest.TestCase):
                 self.words(*words)
         self.assertEqual(self.words("fetch", "V=1", "SHELL=/bin/bash"), ["fetch"])
 
+    def test_an_empty_ksrc_is_not_the_default_kernel(self) -> None:
+        with self.assertRaisesRegex(SwapKunitError, "`make run` with an empty KSRC=: give a kernel tree, or leave"):
+            self.words("run", "KSRC=")
+        self.assertEqual(self.words("run", KSRC=""), ["run"])
+        with self.assertRaises(argparse.ArgumentTypeError):
+            options.path("")
+
     def test_makefile_has_every_verb(self) -> None:
         text = (REPO / "Makefile").read_text().replace("\\\n", " ")
         self.assertEqual(set(text.partition("verbs :=")[2].partition("\n")[0].split()), VERBS.keys())

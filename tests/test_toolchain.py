@@ -41,6 +41,13 @@ class Compiler(unittest.TestCase):
         with self.assertRaisesRegex(SwapKunitError, "with nosuchcc: nosuchcc is not installed; install it"):
             toolchain.check(["CC=nosuchcc"])
 
+    def test_no_value_that_the_kernel_knows(self) -> None:
+        for value in ("9", "y", "clang-19"):
+            with self.assertRaisesRegex(SwapKunitError, f"with LLVM={value}: the kernel takes LLVM=1, LLVM=-VERSION or"):
+                toolchain.programs([f"LLVM={value}"])
+        done = subprocess.run([REPO / "swap-kunit", "run", "--make-option", "LLVM=9"], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 2)
+
     def test_environment(self) -> None:
         with mock.patch.dict(os.environ, LLVM="-19"):
             self.assertEqual(toolchain.from_environment(["V=1"]), ["V=1", "LLVM=-19"])

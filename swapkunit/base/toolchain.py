@@ -9,6 +9,8 @@ from typing import Iterable
 
 from .errors import SwapKunitError
 
+LLVM = re.compile(r"(1|-.+|.*/)?")
+
 
 def from_environment(make_options: list[str]) -> list[str]:
     """make_options, with LLVM= from the environment, as the kernel's make reads it."""
@@ -48,9 +50,12 @@ def check(make_options: Iterable[str]) -> None:
 
 
 def programs(make_options: Iterable[str]) -> dict[str, str]:
-    """The programs that the options need besides gcc: program -> Debian package."""
+    """The programs that the options need besides gcc: program -> Debian package. Raises SwapKunitError."""
     options = list(make_options)
     llvm, name = settings(options).get("LLVM", ""), compiler(options)
+    if not LLVM.fullmatch(llvm):
+        raise SwapKunitError(f"cannot compile with LLVM={llvm}: the kernel takes LLVM=1, LLVM=-VERSION or "
+                             "LLVM=DIRECTORY/; give one of these")
     wanted = {}
     if llvm and not llvm.endswith("/"):
         suffix = llvm if llvm.startswith("-") else ""

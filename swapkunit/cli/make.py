@@ -15,7 +15,7 @@ def command_line(words: list[str], environment: Mapping[str, str], verbs: Mappin
     """The program's arguments for [VERB, NAME ...], the variables on make's command line.
 
     make puts their values into environment. Another variable of the environment counts if the verb has it. Raises
-    SwapKunitError for a variable on the command line that the verb does not have.
+    SwapKunitError for a variable on the command line that the verb does not have, and for an empty KSRC=.
     """
     name, *given = words
     if name not in verbs:
@@ -27,6 +27,9 @@ def command_line(words: list[str], environment: Mapping[str, str], verbs: Mappin
     for variable in given:
         if variable not in own and variable not in OF_MAKE:
             raise unknown(variable, name, sorted(own), verbs)
+        if variable == "KSRC" and not environment.get(variable, "").strip():
+            raise SwapKunitError(f"cannot run `make {name}` with an empty KSRC=: give a kernel tree, or leave KSRC= out "
+                                 "to test a kernel of Debian")
     options: list[str] = []
     arguments: list[str] = []
     for option in passed.every_option:

@@ -113,6 +113,8 @@ def make_variable(text: str) -> str:
 
 def path(text: str) -> Path:
     """A path; ~ is expanded here, since dash does not do so in make's NAME=~/linux."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
     return Path(os.path.expanduser(text))
 
 
