@@ -232,6 +232,11 @@ class Resync(OverlayCase):
         old.rename(self.kernel / "mm/swapfile.c")
         self.assertIn("mm/swapfile_real.c", self.sync().stale)
 
+    def test_a_copy_by_links_makes_nothing_stale(self) -> None:
+        time.sleep(0.02)
+        os.link(self.kernel / "mm/swapfile.c", self.top / "copy.c")     # as cp -al
+        self.assertEqual(self.sync().stale, [])
+
     def test_file_we_begin_to_wrap_is_stale(self) -> None:
         write(self.repo / "mm/page_io.c", '#include "page_io_real.c"\n')
         self.assertEqual(self.sync().stale, ["mm/page_io.c"])

@@ -79,6 +79,7 @@ class Overlay:
         self.artefacts = Artefacts(self.source)
         self.mtimes: dict[str, int] = {}
         self.last_sync = 0
+        self.stamps: dict[str, list[int]] = {}      # of the files in WATCHED: inode, size, mtime
         self._changed: set[str] = set()
         self._laid: set[str] = set()
         self.result = SyncResult()
@@ -136,11 +137,16 @@ class Overlay:
                 links.pop(name, None)
 
     def _note_replaced(self, path: str, entry: os.DirEntry[str]) -> None:
-        """Remember a file that was put in place after the last sync but is older."""
-        if not self.last_sync or not entry.is_file():
+        """Remember a file that was put in place after the last sync but is older.
+
+        The ctime alone is no sign: a copy of the tree by `cp -al` changes it.
+        """
+        if not entry.is_file():
             return
         info = entry.stat()
-        if info.st_ctime_ns > self.last_sync > info.st_mtime_ns:
+        stamp = [info.st_ino, info.st_size, info.st_mtime_ns]
+        known, self.stamps[path] = self.stamps.get(path), stamp
+        if self.last_sync and stamp != known and info.st_ctime_ns > self.last_sync > info.st_mtime_ns:
             if path.startswith("mm/") and entry.name in self._own_mm:
                 path = f"mm/{real_name(entry.name)}"
             self._note_stale(path)
@@ -216,6 +222,7 @@ class Overlay:
         if header.get("identity") != self._identity():
             return False
         self.last_sync, self._was_patched = header["synced"], header.get("patched", [])
+        self.stamps = header.get("stamps", {})
         for line in body.splitlines():
             mtime, _, directory = line.partition(" ")
             self.mtimes[directory] = int(mtime)
@@ -242,7 +249,7 @@ class Overlay:
         (self.tree / MANIFEST).unlink(missing_ok=True)
         (self.tree / STALE).unlink(missing_ok=True)
         link.symlink_to(self.source)
-        self.mtimes, self.last_sync = {"": 0}, 0
+        self.mtimes, self.last_sync, self.stamps = {"": 0}, 0, {}
         self.result.fresh = True
 
     def _changed_directories(self) -> set[str]:
@@ -347,7 +354,8 @@ class Overlay:
         return f"{os.path.normpath(up)}/{FITTED}/{path}" if (self.tree / FITTED / path).exists() else str(original)
 
     def _save(self, synced: int, patched: list[str]) -> None:
-        head = json.dumps({"identity": self._identity(), "synced": synced, "patched": patched})
+        head = json.dumps({"identity": self._identity(), "synced": synced, "patched": patched,
+                           "stamps": self.stamps})
         body = "\n".join(f"{mtime} {directory}" for directory, mtime in self.mtimes.items())
         temporary = self.tree / (MANIFEST + ".new")
         temporary.write_text(f"{head}\n{body}\n")
