@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import unittest
+from unittest import mock
 
-from swapkunit.build.fitting import Complaint, OwnCode, Source, cases_in, complaints
-from swapkunit.base.layout import REPO
+from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.layout import REPO, Layout
+from swapkunit.build import fit
+from swapkunit.build.fitting import Complaint, Misfit, OwnCode, Source, cases_in, complaints
+
+from .support import Scratch, write
 
 FIXTURE = """#include <linux/swap.h>
 #include "a.h"
@@ -175,6 +180,38 @@ class Leaving(unittest.TestCase):
                   "mm/b.c:4:1: warning: 'f' defined but not used [-Wunused-function]\n")
         self.assertEqual(complaints(output)[0].symbol, "count")
         self.assertEqual([(one.file, one.line) for one in complaints(output)], [("../mm/a.c", 3), ("mm/b.h", 9)])
+
+
+class Authors(Scratch):
+    """A suite that does not compile for its author's fault is no misfit of the kernel."""
+
+    def blamed(self, *texts: str, file: str = "mm/kunit/suites/swap_new_kunit.c", edited: str = "") -> str:
+        """The error's message; "" for none."""
+        layout = Layout(self.top)
+        write(layout.tree / "include/linux/swap.h", "int of_the_kernel(void);\n")
+        write(layout.tree / "mm/kunit/fixture/swap_area.h", "")
+        fitting = fit.Fitting(layout, 1)
+        found = [Complaint(file, 7, text) for text in texts]
+        fitting.own.misfits = [Misfit(one.file, one.line, one.text, one.symbol) for one in found]
+        with mock.patch.object(fit.git, "bytes_of", return_value=edited.encode()), \
+                mock.patch.object(fit.kernels, "cached", return_value=[]):
+            try:
+                fitting._raise_for_authors(found)       # pylint: disable=protected-access
+            except SwapKunitError as error:
+                return str(error)
+        return ""
+
+    def test_whose_error_it_is(self) -> None:
+        typo, kernel = "implicit declaration of function 'nobodys'", "too few arguments to function 'of_the_kernel'"
+        semicolon, ours = "expected ';' before 'of_the_kernel'", "too few arguments to function 'swap_area_on'"
+        for text in (typo, semicolon, ours):
+            self.assertIn("kunit/suites/swap_new_kunit.c:7 does not compile, and nothing in that is the kernel's",
+                          self.blamed(text))
+        self.assertEqual(self.blamed(kernel), "")
+        self.assertEqual(self.blamed(kernel, semicolon), "")
+        self.assertEqual(self.blamed(typo, file="mm/kunit/fixture/swap_area.c"), "")
+        self.assertIn("has changes that are not committed",
+                      self.blamed(kernel, edited=" M kunit/suites/swap_new_kunit.c\n"))
 
 
 if __name__ == "__main__":

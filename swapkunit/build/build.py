@@ -19,7 +19,7 @@ from typing import Iterator
 
 from ..base import commands, toolchain
 from ..base.errors import SwapKunitError, UntestableKernel
-from ..base.layout import LITTLE, WRAPPED, Layout, check_room, full_disk, no_room
+from ..base.layout import LITTLE, REPO, WRAPPED, Layout, check_room, full_disk, no_room
 from ..base.text import plural
 from . import fragments
 from .fragments import KunitConfig
@@ -40,6 +40,7 @@ NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating confi
 MESSAGE = re.compile(r": (warning|(fatal )?error): ")
 MAKE_ITSELF = re.compile(r"^make(\[\d+\])?: \*\*\* (?!\[.*\] (Error|Terminated)|Waiting for)")
 ERROR = re.compile(r": (fatal )?error: ")
+NO_SOURCE = re.compile(r"No rule to make target '(?:\.\./)?(mm/\S+)\.[co]'")
 OPTIONAL = {"swap_slots.c"}     # wrapped files that not every kernel has
 OWN_FAULT = "swap-kunit's own code does not build with this kernel"
 BEFORE_MESSAGE = re.compile(r"^In file included from |: In function ")
@@ -269,6 +270,7 @@ def check_build(layout: Layout, done: commands.Finished, made: Path) -> None:
         return
     print("\n".join(shown[-60:]) or commands.tail(done.output), file=sys.stderr)
     raise_if_disk_full(layout, done.output)
+    raise_for_missing_source(done.output)
     if own_fault([named(line) for line in messages]):
         raise not_ours("something that it uses is gone or has another name, as shown above")
     raise UntestableKernel("the kernel under test does not build: make failed as shown above "
@@ -279,6 +281,16 @@ def first_error(lines: list[str]) -> int:
     """Where the first error is in a compiler's lines, or else make's own first; len(lines) if there is none."""
     return next((number for pattern in (ERROR, MAKE_ITSELF) for number, line in enumerate(lines)
                  if pattern.search(line)), len(lines))
+
+
+def raise_for_missing_source(output: str) -> None:
+    """Raise SwapKunitError if a Makefile of ours names an object without a source."""
+    for match in NO_SOURCE.finditer(output):
+        top, name = ("kunit", match[1].removeprefix(f"{OWN_DIR}/")) if match[1].startswith(f"{OWN_DIR}/") \
+            else ("mm", match[1].removeprefix("mm/"))
+        if f"{name}.o" in (REPO / top / "Makefile").read_text():
+            raise SwapKunitError(f"cannot build the suites: {top}/Makefile lists {name}.o, but there is no "
+                                 f"{top}/{name}.c; add that file, or take it out of the list")
 
 
 def own_fault(lines: list[str]) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from ..base import commands, git
 from ..base.errors import SwapKunitError
 from ..base.layout import REPO, WRAPPED, Layout, write_whole
+from ..source import kernels
 from .fitting import Complaint, Misfit, OwnCode, Source, complaints
 from .overlay import FITTED, OWN_DIR, own_files, real_name
 
@@ -144,7 +145,7 @@ class Fitting:
                 self._lay()
                 return False
             if cause:
-                self._raise_for_edited()
+                self._raise_for_authors(found)
             cause = False
             todo = self._affected(before, {one.file for one in found})
             self._lay()
@@ -226,15 +227,32 @@ class Fitting:
                 link.unlink()
                 link.symlink_to(target)
 
-    def _raise_for_edited(self) -> None:
-        """Raise SwapKunitError if a file with a misfit is being edited: then it is no misfit, but an error."""
+    def _raise_for_authors(self, found: list[Complaint]) -> None:
+        """Raise SwapKunitError if what looks like a misfit is an error of a file's author.
+
+        It is, if the file is being edited, or if only suites do not compile, for something that is not the kernel's.
+        """
         status = git.bytes_of(REPO, "status", "--porcelain", "-uall", "kunit", "mm").decode()
         edited = {line[3:] for line in status.splitlines()}
+        theirs = all(one.file.startswith(f"{OWN_DIR}/suites/") for one in found) \
+            and not any(map(self._about_a_kernel, found))
         for one in self.own.misfits:
             name = own_name(one.file)
-            if name in edited:
-                raise SwapKunitError(f"cannot build the suites: {name}:{one.line} does not compile, and the file has "
-                                     f"changes that are not committed: {one.text}; fix it and run again")
+            if theirs or name in edited:
+                why = "nothing in that is the kernel's" if theirs else "the file has changes that are not committed"
+                raise SwapKunitError(f"cannot build the suites: {name}:{one.line} does not compile, and {why}: "
+                                     f"{one.text}; fix it and run again")
+
+    def _about_a_kernel(self, one: Complaint) -> bool:
+        """Whether an error is about a name of this kernel, or of another in the cache, and none of this project's."""
+        symbol = "" if one.text.startswith("expected ") else one.symbol
+        if not symbol or any(item.name == symbol for source in self.own.files.values() for item in source.items):
+            return False
+        trees = [self.layout.tree, *(kernel.path for kernel in kernels.cached())]
+        places = [path / place for path in trees for place in ("include/linux", "include/kunit", "mm", "block")]
+        places = [path for path in places if path.exists()]
+        command: list[str | Path] = ["grep", "-Rqw", f"--exclude-dir={Path(OWN_DIR).name}", "--include=*.[ch]", symbol]
+        return commands.run([*command, *places]).status != 1
 
     def _record(self) -> None:
         """Keep what was left out."""
