@@ -2,6 +2,7 @@
 """What goes from this project's code where a tree does not fit."""
 from __future__ import annotations
 
+import json
 import unittest
 from unittest import mock
 
@@ -180,6 +181,29 @@ class Leaving(unittest.TestCase):
                   "mm/b.c:4:1: warning: 'f' defined but not used [-Wunused-function]\n")
         self.assertEqual(complaints(output)[0].symbol, "count")
         self.assertEqual([(one.file, one.line) for one in complaints(output)], [("../mm/a.c", 3), ("mm/b.h", 9)])
+
+
+class Forgetting(Scratch):
+    """What was left out is tried again when something that the compiler read has changed."""
+
+    def test_any_file_that_was_read_counts(self) -> None:
+        layout = Layout(self.top)
+        for name in ("mm/x.c", "include/linux/x.h", "include/linux/sched/x.h", "include/kunit/x.h", "arch/um/include/x.h",
+                     "include/linux/unread.h"):
+            write(layout.tree / name, "")
+        read = ["arch/um/include/x.h", "include/linux/x.h"]
+
+        def left_out() -> list[str]:
+            write(layout.tree / fit.FITTED / "mm/zswap.c", "")
+            write(layout.tree / fit.RECORD, json.dumps({"key": fit.key(layout, read), "read": read}))
+            return fit.forget_when_changed(layout)
+        self.assertEqual(left_out(), [])
+        (layout.tree / "include/linux/unread.h").write_text("int edited;")
+        self.assertEqual(fit.forget_when_changed(layout), [])
+        for name in ("arch/um/include/x.h", "include/linux/x.h", "include/linux/new.h"):
+            self.assertEqual(left_out(), [])
+            (layout.tree / name).write_text("int edited;")
+            self.assertEqual(fit.forget_when_changed(layout), ["mm/zswap.c"], name)
 
 
 class Authors(Scratch):

@@ -11,8 +11,10 @@ import json
 import os
 import re
 import shlex
+import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Iterable
 
 from ..base import commands, git
 from ..base.errors import SwapKunitError
@@ -23,6 +25,7 @@ from .overlay import FITTED, OWN_DIR, own_files, real_name
 
 RECORD = ".fitted.json"
 PROBED = "mm/swap_api.probe.stamp"      # the compiler's command is in there
+READ = ".fit"           # in the build directory: what the compiler reads, while it is at work
 MOST_ROUNDS = 60
 UNDEFINED = re.compile(r"in function [`'‘](?P<function>\w+)['’]:\n(?P<lines>(?:.*undefined reference to .*\n)+)")
 SYMBOL = re.compile(r"undefined reference to [`'‘](\w+)['’]")
@@ -50,30 +53,34 @@ def left_out(layout: Layout) -> LeftOut:
 
 def forget_when_changed(layout: Layout) -> list[str]:
     """Take back what was left out of files if the tree or this project has changed since; returns their names."""
-    try:
-        known = json.loads((layout.tree / RECORD).read_text(encoding="utf-8"))["key"]
-    except (OSError, ValueError):
-        known = ""
     names = own_files(layout.tree / FITTED)
-    if not names or known == key(layout):
-        return []
+    try:
+        record = json.loads((layout.tree / RECORD).read_text(encoding="utf-8"))
+        if not names or record["key"] == key(layout, record["read"]):
+            return []
+    except (OSError, ValueError, KeyError):
+        pass
     (layout.tree / RECORD).unlink(missing_ok=True)
     for name in names:
         (layout.tree / FITTED / name).unlink()
     return names
 
 
-def key(layout: Layout) -> str:
-    """Stands for the files that decide what fits: ours by content, the kernel's by size and time."""
+def key(layout: Layout, read: Iterable[str]) -> str:
+    """Stands for the files that decide what fits: ours by content, the kernel's that were read by size and time.
+
+    Of the kernel's others only the names count: one that is new may be what was missed.
+    """
     digest = hashlib.sha256()
     for top in ("kunit", "mm"):
         for name in own_files(layout.own / top):
             digest.update(f"{name}\0".encode() + (layout.own / top / name).read_bytes())
     for directory in ("mm", "include/linux", "include/linux/sched", "include/kunit"):
-        for entry in sorted(os.scandir(layout.tree / directory), key=lambda one: one.name):
-            if entry.name.endswith((".c", ".h")) and entry.is_file():
-                info = entry.stat()
-                digest.update(f"{entry.name} {info.st_size} {info.st_mtime_ns}".encode())
+        digest.update("\0".join(sorted(os.listdir(layout.tree / directory))).encode())
+    for name in read:
+        path = layout.tree / name
+        info = path.stat() if path.exists() else None
+        digest.update(f"{name} {info and (info.st_size, info.st_mtime_ns)}".encode())
     digest.update((layout.build / ".config").read_bytes() if (layout.build / ".config").exists() else b"")
     return digest.hexdigest()
 
@@ -104,6 +111,7 @@ class Fitting:
                                if (layout.tree / name).exists()})
         self.reverted: list[str] = []
         self.units: list[str] = []
+        self.read: set[str] = set()     # files of the tree that the compiler read
         self._drop_wrappers_without_a_file()
 
     def _units(self) -> list[str]:
@@ -162,6 +170,7 @@ class Fitting:
     def unresolved(self, output: str) -> bool:
         """Leave out the functions of ours that a linker complains of; False when there is none."""
         found = False
+        self.read |= {f"mm/{path.name}" for path in (self.layout.tree / "mm").glob("*.c")}      # may define it again
         for match in UNDEFINED.finditer(output):
             symbol = SYMBOL.search(match["lines"])
             missing = symbol[1] if symbol else ""
@@ -182,12 +191,17 @@ class Fitting:
         words += [*FLAGS, *(f"-I../{path}" for path in ("mm", f"{OWN_DIR}/fixture")), "-Imm"]
         line = shlex.join(words).replace("$", "$$")
         rules = [f"all: {' '.join(units)}", f".PHONY: {' '.join(units)}",
-                 *(f"{name}: ; @{line} -I../{os.path.dirname(name)} ../{name}" for name in units)]
+                 *(f"{name}: ; @{line} -I../{os.path.dirname(name)} -MD -MF {READ}/{name.replace('/', ':')} ../{name}"
+                   for name in units)]
+        (self.layout.build / READ).mkdir(exist_ok=True)
         makefile = self.layout.out / "fit.mk"
         makefile.write_text("\n".join(rules) + "\n")
         done = commands.run(["make", "-k", "-s", f"--jobs={self.jobs}", "--output-sync=target", "-f", makefile, "all"],
                             cwd=self.layout.build, env=commands.kernel_environment())
         makefile.unlink()
+        for path in (self.layout.build / READ).iterdir():
+            self.read.update(os.path.normpath(name[3:]) for name in path.read_text().split() if name.startswith("../"))
+        shutil.rmtree(self.layout.build / READ)
         return done.output
 
     def _named(self, one: Complaint) -> Complaint:
@@ -258,7 +272,8 @@ class Fitting:
         """Keep what was left out."""
         every, lost = self.own.cases()
         found = LeftOut(self.own.misfits, len(every), lost)
-        record = {"key": key(self.layout), "left_out": asdict(found)}
+        read = sorted(self.read - self.own.files.keys())
+        record = {"key": key(self.layout, read), "read": read, "left_out": asdict(found)}
         write_whole(self.layout.tree / RECORD, json.dumps(record, indent=1))
 
 
