@@ -461,6 +461,17 @@ class Steps(Scratch):
                                                "for: s.a"])
         self.assertEqual(steps.crashes(self.state()), [])
 
+    def test_what_differs_between_two_runs_of_the_base_is_not_compared(self) -> None:
+        case = TestResult("s.b[x y]", "passed")
+        base = self.state(case, decisions=("s.a A0:0", "s.b[x y] A0:1"), unstable=["s.b[x y]"])
+        for changed in (case, TestResult("s.b[x y]", "failed", ["x"]), TestResult("s.b[x y]", "skipped")):
+            tested = self.state(changed, decisions=("s.a A0:0", "s.b[x y] A1:2"))
+            self.assertEqual(steps.decisions(tested, base, base.unstable).status, PASS)
+            self.assertEqual(steps.suites(tested, base, None).findings, [])
+        self.assertEqual(steps.decisions(tested, base).status, WARN)
+        self.assertEqual(steps.unstable(base), ["not stable here, and compared no more: s.b[x y]"])
+        self.assertEqual(steps.unstable(tested), [])
+
     def test_decisions(self) -> None:
         cases = TestResult("s.a[zram]", "passed"), TestResult("s.b", "passed")
         base = self.state(*cases, decisions=("s.a[zram] A0:0", "s.b A0:1 A0:2"))

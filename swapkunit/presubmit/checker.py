@@ -139,7 +139,7 @@ class Checker:
         if cold and not known:
             times.remember(times.BASE, self.progress.since())
         self.remember(tested)
-        self.report.notes += steps.crashes(tested)
+        self.report.notes += [*steps.crashes(tested), *steps.unstable(tested)]
         if MEMCG_OFF in self.testbeds.last and not known:   # later, a patch has its kernel there
             self.testbeds.base(self.testbeds.last[MEMCG_OFF])
         self.progress.done("the base", Step("build+suites", PASS, tested.closing + ", from an earlier check" * known,
@@ -168,7 +168,7 @@ class Checker:
         if tested.built:
             self.add(report, steps.suites(tested, base, before))
             self.add(report, steps.reports(tested, base, before))
-            decided = steps.decisions(tested, before or base)
+            decided = steps.decisions(tested, before or base, base.unstable)
             self.add(report, decided)
             report.better = steps.better(tested, before or base, bool(steps.FIXES.search(patch.message)),
                                          decided.data["changed"])

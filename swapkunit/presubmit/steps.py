@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Sequence
 
 from ..base import commands, git
 from ..base.kernel import Kernel
@@ -238,13 +239,13 @@ def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
     Cases that fail by nothing but a kernel report or a panic are left to reports().
     """
     seconds = sum(tested.seconds.get(name, 0.0) for name in ("list", "run", "results"))
-    known = base.failed()
+    known = [*base.failed(), *base.unstable]
     before = before or base
     failed = {name: test for name, test in tested.failed().items() if name not in known}
     new = {name: test for name, test in failed.items() if name not in before.failed()}
     wrong = [test for test in new.values() if not only_reports(test)]
     skipped = [test for name, test in tested.results.items() if test.status == SKIPPED
-               and status_in(before, name) not in ("", SKIPPED)]
+               and status_in(before, name) not in ("", SKIPPED) and name not in known]
     gone = [name for name in before.results
             if name not in tested.results and "mechanism." not in name and not tested.left_out(name)]
     not_built = [name for name in tested.not_built if name not in before.not_built]
@@ -338,19 +339,25 @@ def crashes(base: Tested) -> list[str]:
             f"{some(names)}"] if names else []
 
 
+def unstable(base: Tested) -> list[str]:
+    """What is said once of the base: what is not the same in two runs of it."""
+    return [f"not stable here, and compared no more: {some(base.unstable)}"] if base.unstable else []
+
+
 # -- decisions ---------------------------------------------------------------
 
 
-def built_in_both(state: Tested, other: Tested) -> Recorded:
-    """What a state decided, without the cases that are left out of the other one."""
-    lines = [line for line in state.decisions if not other.left_out(line.split(" ")[0])]
+def built_in_both(state: Tested, other: Tested, changing: Sequence[str]) -> Recorded:
+    """What a state decided, without the cases that are left out of the other one, and without some scenarios."""
+    lines = [line for line in state.decisions if not other.left_out(line.split(" ")[0])
+             and not line.startswith(tuple(f"{name} " for name in changing))]
     results = {name: test for name, test in state.results.items() if not other.left_out(name)}
     return Recorded("", parse_log("\n".join(lines)), results)
 
 
-def decisions(tested: Tested, before: Tested) -> Step:
-    """Which decisions and mechanisms differ from those before this patch."""
-    old, new = built_in_both(before, tested), built_in_both(tested, before)
+def decisions(tested: Tested, before: Tested, changing: Sequence[str] = ()) -> Step:
+    """Which decisions and mechanisms differ from those before this patch; changing: scenarios not to compare."""
+    old, new = built_in_both(before, tested, changing), built_in_both(tested, before, changing)
     difference = compare(old, new)
     # What crashed before has been said, and the steps suites and reports say what crashes now.
     difference.failed = [one for one in difference.failed if not one.broken or "A" not in one.texts]

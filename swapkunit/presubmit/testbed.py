@@ -20,8 +20,11 @@ from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, no_room, write_whole
 from ..build import build, sources
 from ..build.fit import misfit_lines
+from ..decisions.stability import differing, what_was_seen
+from ..decisions.stability import differing, what_was_seen
 from ..run import mechanisms
-from ..run.results import FAIL, TestResult
+from ..run.results import FAIL, Report, TestResult
+from ..run.runner import Results
 from ..run.session import Request, Session, open_session
 from .store import Store, key
 
@@ -46,7 +49,8 @@ class Tested:
     messages: the compiler's, or why there is no kernel to test; results: by name; objects:
     the touched files that were compiled; seconds: by stage; limit: why the sandbox ended it,
     or ""; reports: kernel reports outside of all cases; misfits: where this project's code
-    does not fit, and not_built: suite.case of the cases that are left out for that.
+    does not fit, and not_built: suite.case of the cases that are left out for that; unstable:
+    results and scenarios of the base that differ between two runs.
     """
 
     built: bool
@@ -61,6 +65,7 @@ class Tested:
     reports: list[str] = field(default_factory=list)
     misfits: list[str] = field(default_factory=list)
     not_built: list[str] = field(default_factory=list)
+    unstable: list[str] = field(default_factory=list)
 
     def left_out(self, name: str) -> bool:
         """Whether a test, or a scenario of the decisions, is of a case that is not built."""
@@ -202,13 +207,22 @@ class Testbed:
             if run.interrupted:
                 raise KeyboardInterrupt
             report = session.make_report(run)
+            unstable = self.unstable(session, run, report) if not patches else []
         results = {test.name: test if test.status == FAIL else replace(test, text=[]) for test in report.tests}
         objects = [name for name in touched if name.endswith(".c")
                    and (session.layout.build / name).with_suffix(".o").exists()]
         return Tested(True, compiler_lines(session), results, report.closing_line(), run.decisions,
                       mechanisms.built_into(session.layout.build), objects, session.stages.seconds,
                       limit_of(session.sandbox), run.reports, misfit_lines(session.layout.tree, report.left_out),
-                      report.left_out.lost)
+                      report.left_out.lost, unstable)
+
+    def unstable(self, session: Session, run: Results, report: Report) -> list[str]:
+        """Run the suites of the base again: the results and scenarios that are not the same."""
+        again = session.run_suites()
+        if again.interrupted:
+            raise KeyboardInterrupt
+        differ = differing([what_was_seen(run, report), what_was_seen(again, session.make_report(again))])
+        return sorted({name.partition(" of ")[2] for name in differ})
 
     # -- who uses the build directory ---------------------------------------
 
