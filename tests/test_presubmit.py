@@ -615,8 +615,8 @@ class Report(Scratch):
 
     def test_fits_a_mail(self) -> None:
         text = reports.text(self.made(Step("build", FAIL, "word " * 40, details=["d" * 300] * 20)))
-        self.assertTrue(all(len(line) <= 120 for line in text.splitlines()))
-        self.assertIn("12 more lines in report.html", text)
+        self.assertTrue(all(len(line) <= 72 for line in text.splitlines()))
+        self.assertIn("15 more lines in report.html", text)
         self.assertFalse([line for line in text.splitlines() if line.startswith(("---", "diff ", "@@"))],
                          "git would take it for a patch")
 
@@ -627,7 +627,8 @@ class Report(Scratch):
         asked = ("base: commit f2541de38d23 of ../git; depth: full; configured with thp, @free-first; "
                  "also tested with kasan, lockdep")
         lines = reports.text(made).partition("\n\n")[0].splitlines()[1:]
-        self.assertEqual((" ".join(line.strip() for line in lines), len(lines)), (asked, 2))
+        self.assertEqual(" ".join(line.strip() for line in lines), asked.replace(" of ../git", ""))
+        self.assertEqual(reports.anywhere("given directory /home/me/linux"), "the given tree")
         self.assertIn(asked, page.render(made))
         self.assertEqual((made.to_json()["depth"], made.to_json()["configs"]), ("full", ["kasan", "lockdep"]))
 
@@ -635,12 +636,67 @@ class Report(Scratch):
         detail = "hunk 1 does not apply; " + "word " * 20 + "the tree seems to have this change already: it has 4"
         code = "  mm/swapfile.c:930: " + "x" * 200
         step = Step("applies", FAIL, "no", details=[detail, code, "  indented " + "word " * 30])
-        lines = reports.finding_lines(step, step.clean().findings[0])[1:]
+        lines = reports.finding_lines(step, step.clean().findings[0], 9)[1:]
         at = next(place for place, line in enumerate(lines) if "mm/swapfile.c" in line)
         self.assertEqual(" ".join(line.strip() for line in lines[:at]), detail)
         self.assertTrue(all(line.startswith("      ") for line in lines[1:at]) and at > 1)
-        self.assertEqual((len(lines[at]), lines[at][-1]), (120, "…"))
+        self.assertEqual((len(lines[at]), lines[at][-1]), (72, "…"))
         self.assertTrue(lines[at + 1].startswith("      indented") and lines[at + 2].startswith("        word"))
+
+    def long(self, number: int, findings: int) -> PresubmitReport:
+        """A report of many patches, with findings of all weights and notes."""
+        made = self.made()
+        made.patches, made.notes = [], [f"note {at}" for at in range(9)]
+        for at in range(1, number + 1):
+            found = [Finding((NOTE, WARN, FAIL)[one % 3], f"finding {one} of patch {at}", [f"line {line}" for line in
+                     range(30)]) for one in range(findings if at % 2 else 0)]
+            made.patches.append(PatchReport(at, number, f"mm: patch {at}", steps=[
+                Step("build", PASS, "builds").clean(), Step("suites", PASS, "7 passed", "7").having(found).clean()]))
+        return made
+
+    def test_at_most_40_lines_of_72_columns(self) -> None:
+        for number, findings in ((1, 0), (1, 2), (1, 40), (3, 3), (30, 0), (30, 2), (60, 9)):
+            made = self.long(number, findings)
+            made.seconds, lines = 123.0, reports.text(made).splitlines()
+            self.assertLessEqual(len(lines), reports.LINES, (number, findings))
+            self.assertTrue(all(len(line) <= reports.WIDTH for line in lines))
+            self.assertNotIn("123", " ".join(lines))
+            made.whole = True
+            self.assertEqual(reports.text(made).count("ERROR suites"), number * findings and made.weights()[FAIL])
+        lines = reports.text(self.long(9, 40))
+        self.assertIn("more findings in report.html", lines)
+        self.assertLess(lines.index("ERROR suites"), lines.index("more findings"), "the weightiest are kept")
+        self.assertNotIn("WARNING suites", lines)
+
+    def test_every_cell_is_explained(self) -> None:
+        made = self.made(Step("build", PASS, "builds"), Step("W=1", PASS, "not checked: 32 bit: no multilib", "part"),
+                         Step("sparse", SKIP, "none of the files"), Step("configs", SKIP, "none of the files"),
+                         Step("suites", PASS, "7 passed, 0 failed", "7"), Step("decisions", PASS, "x", "same"),
+                         Step("lines", PASS, "x", "3/3"), Step("reports", NOTE, "1 odd thing", "1 still"))
+        made.columns = [*(step.name for step in made.patches[0].steps), "lockdep"]
+        self.assertEqual(reports.legend(made), [
+            "W=1 part: not checked: 32 bit: no multilib", "sparse, configs -: none of the files",
+            "suites N: N cases passed", "decide same: no decision differs",
+            "lines N/M: the suites reach N of M changed lines of code",
+            "reports 1 still: 1 odd thing (a note, see report.html)", "empty: done for the last patch only"])
+
+    def test_what_is_better_is_said_without_findings_too(self) -> None:
+        made = self.made(Step("build", PASS, "builds"))
+        made.patches[0].better = ["known bug gone: old: s.a"]
+        self.assertIn("\n1/1 mm: <b>x</b>\n  better: known bug gone: old: s.a\n", reports.text(made))
+
+    def test_first_screen(self) -> None:
+        moved = Step("decisions", WARN, "1 differs", data={
+            "changed": ["s.a[x y]"], "before": ["s.a[x y] A0:0 A0:1"], "with": ["s.a[x y] A0:0 A1:1"]})
+        made = self.made(Step("build", PASS, "builds"), moved, Step("suites", FAIL, "9 new failures"),
+                         Step("lines", WARN, "2 not reached"), Step("reports", WARN, "1 new report"))
+        shown = page.render(made)
+        places = [shown.index(text) for text in (
+            "1 error, 3 warnings; 5 steps, 0 skipped", "9 new failures", "1 differs", "2 not reached", "<svg width=\"",
+            '<table class="steps">', "✓ clean: build")]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn("1 new report", shown[:shown.index("<svg")], "three findings and no more")
+        self.assertIn('<summary><code>s.a</code>', shown)
 
     def test_progress_is_cut_off_only_on_a_terminal(self) -> None:
         step = Step("applies", FAIL, "word " * 60 + "end", seconds=1.0)

@@ -76,6 +76,17 @@ def sections(difference: Difference) -> dict[str, list[Section]]:
     return {heading: list for heading, list in groups.items() if list}
 
 
+def scenario(section: Section, opened: bool = False) -> str:
+    """The part of the page about one section, for another page."""
+    return pages.render(Path(__file__).with_name("scenario.html"), section=section, names_of_sides=SIDES, opened=opened,
+                        ident="")
+
+
+def legend() -> str:
+    """What letters and shapes mean, for another page."""
+    return pages.render(Path(__file__).with_name("legend.html"), meanings=MEANING)
+
+
 def render(difference: Difference) -> str:
     """The page. Needs jinja2, which deps.PAGES names."""
     alone: dict[tuple[str, str], list[str]] = {}
@@ -83,5 +94,5 @@ def render(difference: Difference) -> str:
         alone.setdefault((one.side, one.why), []).append(one.name)
     return pages.render(
         Path(__file__).with_suffix(".html"), difference=difference,
-        sides=list(zip(SIDES, (difference.a, difference.b))), kinds=KINDS,
+        sides=list(zip(SIDES, (difference.a, difference.b))), names_of_sides=SIDES, kinds=KINDS,
         meanings=MEANING, summary=summary(difference), groups=sections(difference), alone=alone)

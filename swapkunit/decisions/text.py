@@ -47,11 +47,11 @@ def summary(difference: Difference) -> str:
     return text + (f"; {uneven} failed on one side only" if uneven else "")
 
 
-def moved_lines(difference: Difference) -> list[str]:
-    """The scenarios whose decisions differ, by suite."""
+def moved_lines(difference: Difference, before: int = BEFORE, after: int = AFTER) -> list[str]:
+    """The scenarios whose decisions differ, by suite; before and after: columns, see BEFORE and AFTER."""
     groups: dict[Shown, list[str]] = {}
     for one in difference.moved:
-        groups.setdefault(shown(one), []).append(one.name.partition("[")[2][:-1])
+        groups.setdefault(shown(one, before, after), []).append(one.name.partition("[")[2][:-1])
     lines: list[str] = []
     last = ""
     for printed, parameters in groups.items():
@@ -79,28 +79,28 @@ def rule_lines(rules: tuple[str, str]) -> list[str]:
     return [f"    rule of {side}: {rule}" for side, rule in zip(SIDES, rules) if rule]
 
 
-def shown(one: Moved) -> Shown:
+def shown(one: Moved, before: int, after: int) -> Shown:
     """What is printed of a scenario: its decisions around the first difference."""
     a, b = one.words
-    return Shown(one.a.case, one.kind, one.rules, context(a[:one.first]),
-                 *(cut(words[one.first:]) for words in (a, b)))
+    return Shown(one.a.case, one.kind, one.rules, context(a[:one.first], before),
+                 *(cut(words[one.first:], after) for words in (a, b)))
 
 
-def context(words: list[str]) -> str:
-    """The last words that fit in BEFORE columns, with a trailing space."""
+def context(words: list[str], columns: int) -> str:
+    """The last words that fit, with a trailing space."""
     text = " ".join([*words, ""])
-    if len(text) <= BEFORE:
+    if len(text) <= columns:
         return text
-    return "... " + text[len(text) - BEFORE:].partition(" ")[2]
+    return "... " + text[len(text) - columns:].partition(" ")[2]
 
 
-def cut(words: list[str]) -> str:
-    """The first words that fit in AFTER columns."""
+def cut(words: list[str], columns: int) -> str:
+    """The first words that fit."""
     text = " ".join(words) or "(nothing more)"
-    if len(text) <= AFTER:
+    if len(text) <= columns:
         return text
-    return text[:AFTER].rpartition(" ")[0] + f" ... {len(text.split())} in all" \
-        if " " in text[:AFTER] else text[:AFTER] + "..."
+    return text[:columns].rpartition(" ")[0] + f" ... {len(text.split())} in all" \
+        if " " in text[:columns] else text[:columns] + "..."
 
 
 def alone_lines(difference: Difference) -> list[str]:

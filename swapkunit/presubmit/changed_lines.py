@@ -210,7 +210,7 @@ def one_way(text: list[str], line: int, counts: dict[int, int], branches: dict[i
 
 
 def which_way(text: list[str], line: int, counts: dict[int, int]) -> str:
-    """The way that a condition never goes, as the lines around it show: gcov does not say which of its branches is true.
+    """The way that a condition never goes, as the lines around it show: gcov does not say which branch is the true one.
 
     "" if its body has a line of its own that is not reached, which says as much.
     """

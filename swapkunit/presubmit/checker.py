@@ -55,6 +55,7 @@ class Checker:
                                       sandbox.describe(self.box), columns,
                                       top / "report" / report_name(self.testbeds.series_key, request), [*series.notes],
                                       depth=request.depth, configs=configs, fail_on=request.fail_on,
+                                      whole=request.whole,
                                       config=[*request.run.config, *(f"@{name}" for name in request.run.policies)])
 
     # -- the series ---------------------------------------------------------

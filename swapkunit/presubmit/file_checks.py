@@ -28,7 +28,8 @@ from ..build.build import UNFINISHED
 from ..build.overlay import Overlay
 from ..build.patches import DoesNotApply, steps_of
 from ..run.session import Request
-from .file_steps import DOCUTILS, KILLED, MAKE, SELFTEST, SPARSE, JobResult, Messages, Results, messages, results_of, verdicts
+from .file_steps import (
+    DOCUTILS, KILLED, MAKE, SELFTEST, SPARSE, JobResult, Messages, Results, messages, results_of, verdicts)
 from .report import Step
 from .store import Store, key
 from .testbed import RecordingSandbox, limit_of

@@ -21,8 +21,9 @@ def write(report: PresubmitReport) -> None:
 
 def junit_of(report: PresubmitReport) -> str:
     """junit.xml: a suite for each patch, a case for each step."""
-    return junit.render([junit.Suite(f"{patch.name} {patch.subject}", [
-        case_of(step, report.fails(step.status)) for step in patch.steps]) for patch in report.patches], "swap-kunit presubmit")
+    suites = [junit.Suite(f"{patch.name} {patch.subject}", [case_of(step, report.fails(step.status))
+                                                            for step in patch.steps]) for patch in report.patches]
+    return junit.render(suites, "swap-kunit presubmit")
 
 
 def case_of(step: Step, failed: bool) -> junit.Case:

@@ -14,10 +14,12 @@ from ..base.text import plural, without_controls
 
 PASS, SKIP, NOTE, WARN, FAIL = "pass", "skip", "note", "warn", "fail"
 WEIGHTS = {NOTE: "NOTE", WARN: "WARNING", FAIL: "ERROR"}    # of findings
-WIDTH = 74              # columns of report.txt: it goes into a mail
-WIDEST = 120            # columns of lines that cannot be wrapped
-SHOWN = 8               # details of a step in report.txt; report.json and report.html have all
-SHOWN_DECISIONS = 20    # the same for decisions
+LINES, WIDTH = 40, 72   # of report.txt: it goes into a mail
+EVIDENCE = (20, 12, 8, 5, 3, 2, 1, 0)   # most lines of each finding's evidence; the first number that fits is used
+UNLIMITED = 1 << 30
+ROWS, NOTES = 12, 4     # most patches in the table, and most notes
+MEANINGS = {"same": "no decision differs", "offset": "some hunks apply at other lines",
+            "lists": "the same decisions, but clusters end up on other lists"}
 SHORT = {"applies": "apply", "checkpatch": "style", "decisions": "decide"}      # headings of the table
 ORDER = (PASS, SKIP, *WEIGHTS)
 # Code, a diff, a decision: text whose columns matter.
@@ -111,7 +113,8 @@ class PatchReport:
 @dataclass
 class PresubmitReport:
     """The whole report. config: fragments and @policies of every build; configs: other configurations tested
-    as well; stopped: interrupted by ^C; fail_on: the least weight that makes the check fail.
+    as well; stopped: interrupted by ^C; fail_on: the least weight that makes the check fail;
+    whole: leave nothing out of report.txt.
     """
 
     title: str
@@ -130,6 +133,7 @@ class PresubmitReport:
     config: list[str] = field(default_factory=list)
     configs: list[str] = field(default_factory=list)
     fail_on: str = WARN
+    whole: bool = False
 
     @property
     def status(self) -> str:
@@ -150,6 +154,12 @@ class PresubmitReport:
         steps = [step.status for patch in self.patches for step in patch.steps]
         bad, skipped = sum(map(self.fails, steps)), steps.count(SKIP)
         return len(steps) - bad - skipped, bad, skipped
+
+    def heavy(self) -> list[tuple[PatchReport, Step, Finding]]:
+        """The findings that are more than notes, the weightiest first."""
+        found = [(patch, step, one) for patch in self.patches for step in patch.steps for one in step.findings
+                 if one.weight != NOTE]
+        return sorted(found, key=lambda entry: -ORDER.index(entry[2].weight))
 
     def weights(self) -> Counter[str]:
         """How many findings there are of each weight."""
@@ -173,59 +183,125 @@ def worst(steps: list[Step]) -> str:
 
 
 def text(report: PresubmitReport) -> str:
-    """report.txt: the table and the findings, to paste below the --- of a mail."""
-    version = f" (v{report.version})" if report.version > 1 else ""
-    number = len(report.patches)
-    lines = [*wrap(f"swap-kunit presubmit: {report.title}{version}, {number} patch{'es' * (number != 1)} on "
-                   f"Linux {report.kernel}"), *wrap(asked(report))]
-    lines += wrap(f"sandbox: {report.sandbox}") if report.sandbox.startswith("none") else []
-    lines += ["", *table(report)]
-    lines += [""] + wrap(closing(report)) if report.patches else []
-    for note in report.notes:
-        lines += wrap(f"note: {note}")
-    for patch in report.patches:
-        heavy = [(step, one) for step in patch.steps for one in step.findings if one.weight != NOTE]
-        lines += ["", *wrap(f"{patch.name} {patch.subject}")] if heavy or patch.better else []
-        lines += [line for text in patch.better for line in wrap(f"better: {text}", "  ")]
-        for step, one in heavy:
-            lines += finding_lines(step, one)
+    """report.txt: the table and the findings, to paste below the --- of a mail.
+
+    At most LINES lines unless report.whole. It has nothing of this machine: no path and no time. Notes are only counted.
+    """
+    version, whole = f" (v{report.version})" if report.version > 1 else "", report.whole
+    head = [*wrap(f"swap-kunit presubmit: {report.title}{version}, {patches(len(report.patches))} on "
+                  f"Linux {report.kernel}"), *wrap(asked(report, anywhere(report.origin)))]
+    head += wrap(f"sandbox: {report.sandbox}") if report.sandbox.startswith("none") else []
+    head += ["", *table(report, None if whole else ROWS), *legend(report)]
+    head += ["", *wrap(closing(report))] if report.patches else []
+    head += [line for note in report.notes[:None if whole else NOTES] for line in wrap(f"note: {note}")]
+    head += wrap(f"note: {plural(len(report.notes) - NOTES, 'more note')} in report.html") \
+        if len(report.notes) > NOTES and not whole else []
+    number = len(report.heavy())
+    sizes = [(number, UNLIMITED)] if whole else [*((number, most) for most in EVIDENCE),
+                                                 *((most, 0) for most in range(number - 1, -1, -1))]
+    lines: list[str] = []
+    for size in sizes:
+        lines = [*head, *finding_blocks(report, *size)]
+        if len(lines) <= LINES:
+            break
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def asked(report: PresubmitReport) -> str:
+def anywhere(origin: str) -> str:
+    """A base's origin without what only this machine knows."""
+    return re.sub("^given directory .*", "the given tree", re.sub(r"^(commit \w+) of .*", r"\1", origin))
+
+
+def asked(report: PresubmitReport, origin: str) -> str:
     """The base, and what was checked."""
-    parts = [f"base: {report.origin}", f"depth: {report.depth}"]
+    parts = [f"base: {origin}", f"depth: {report.depth}"]
     parts += [f"configured with {', '.join(report.config)}"] if report.config else []
     parts += [f"also tested with {', '.join(report.configs)}"] if report.configs else []
     return "; ".join(parts)
 
 
-def table(report: PresubmitReport) -> list[str]:
-    """A row for each patch, a column for each step."""
+def patches(number: int) -> str:
+    """1 patch, 2 patches"""
+    return f"{number} patch{'es' * (number != 1)}"
+
+
+def table(report: PresubmitReport, most: int | None = None) -> list[str]:
+    """A row for each patch, a column for each step; of more patches than most, those with the weightiest findings."""
     rows = [["patch", *(SHORT.get(name, name) for name in report.columns)]]
+    ranked = sorted(report.patches, key=lambda patch: -ORDER.index(patch.status))[:most]
     for patch in report.patches:
-        cells = [step.cell if step else "" for step in map(patch.step, report.columns)]
-        rows.append([patch.name, *cells])
+        if patch in ranked:
+            rows.append([patch.name, *(step.cell if step else "" for step in map(patch.step, report.columns))])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     between = "  " if sum(widths) + 2 * len(widths) <= WIDTH else " "
-    return [between.join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
+    lines = [between.join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
+    left = len(report.patches) - len(ranked)
+    lines = [part for line in lines for part in broken(line)]
+    return lines + ([f"and {patches(left)} more in report.html"] if left else [])
 
 
-def finding_lines(step: Step, finding: Finding) -> list[str]:
+def broken(line: str) -> list[str]:
+    """A row of the table in WIDTH columns."""
+    if len(line) <= WIDTH:
+        return [line]
+    return textwrap.wrap(line, WIDTH, subsequent_indent="       ", break_on_hyphens=False)
+
+
+def legend(report: PresubmitReport) -> list[str]:
+    """What the cells of the table mean that no finding explains."""
+    means: dict[tuple[str, str], list[str]] = {}
+    blank = False
+    for patch in report.patches:
+        for column in report.columns:
+            step, heading = patch.step(column), SHORT.get(column, column)
+            blank = blank or step is None
+            if step and step.status not in (WARN, FAIL) and step.cell != "ok":
+                names = means.setdefault(meaning(step), [])
+                names += [heading] if heading not in names else []
+    lines = [f"{', '.join(names)} {cell}: {why}" for (cell, why), names in means.items()]
+    lines += ["empty: done for the last patch only"] if blank and not report.stopped else []
+    return [shortened(line, WIDTH) for line in lines]
+
+
+def meaning(step: Step) -> tuple[str, str]:
+    """A cell, and what it means; cells with numbers are explained once."""
+    if step.status == NOTE:
+        return step.cell, f"{step.findings[0].text} (a note, see report.html)"
+    if step.name == "suites":
+        return "N", "N cases passed"
+    if "/" in step.cell:
+        return "N/M", "the suites reach N of M changed lines of code"
+    return step.cell, MEANINGS.get(step.cell, step.summary)
+
+
+def finding_blocks(report: PresubmitReport, most: int, evidence: int) -> list[str]:
+    """The weightiest findings, with the first lines of their evidence, patch by patch."""
+    heavy = report.heavy()
+    kept = [id(one) for _, _, one in heavy[:most]]
+    lines = []
+    for patch in report.patches:
+        mine = [(step, one) for step in patch.steps for one in step.findings if id(one) in kept]
+        lines += ["", *wrap(f"{patch.name} {patch.subject}")] if mine or patch.better else []
+        lines += [line for better in patch.better for line in wrap(f"better: {better}", "  ")]
+        for step, one in mine:
+            lines += finding_lines(step, one, evidence)
+    left = len(heavy) - most
+    return lines + (["", f"and {plural(left, 'more finding')} in report.html"] if left > 0 else [])
+
+
+def finding_lines(step: Step, finding: Finding, most: int) -> list[str]:
     """A finding and the first lines of its evidence."""
     lines = wrap(f"{WEIGHTS[finding.weight]} {step.name}: {finding.text}", "  ")
-    number = SHOWN_DECISIONS if step.name == "decisions" else SHOWN
-    for line in finding.evidence[:number]:
+    for line in finding.evidence[:most]:
         lines += wrap_detail(line)
-    if len(finding.evidence) > number:
-        lines.append(f"    {plural(len(finding.evidence) - number, 'more line')} in report.html")
-    return lines
+    left = len(finding.evidence) - most
+    return lines + ([f"    {plural(left, 'more line')} in report.html"] if left > 0 else [])
 
 
 def wrap_detail(detail: str) -> list[str]:
-    """A detail below its step: code is cut off with a mark, the rest is wrapped."""
+    """A line below its finding: code is cut off with a mark, the rest is wrapped."""
     if EXCERPT.match(detail):
-        return [shortened(f"    {detail}", WIDEST)]
+        return [shortened(f"    {detail}", WIDTH)]
     indent = " " * (4 + len(detail) - len(detail.lstrip()))
     return textwrap.wrap(detail.strip(), WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ",
                          break_on_hyphens=False) or [""]
@@ -239,7 +315,7 @@ def shortened(line: str, width: int) -> str:
 def wrap(line: str, indent: str = "") -> list[str]:
     """line in WIDTH columns."""
     return textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ",
-                         break_long_words=False, break_on_hyphens=False)
+                         break_on_hyphens=False)
 
 
 def closing(report: PresubmitReport) -> str:
@@ -248,4 +324,4 @@ def closing(report: PresubmitReport) -> str:
     weights = report.weights()
     parts = [plural(weights[weight], name.lower()) for weight, name in reversed(WEIGHTS.items()) if weights[weight]]
     return ("interrupted: " * report.stopped + f"{', '.join(parts) or 'no findings'}; {plural(good + bad, 'step')}, "
-            f"{skipped} skipped ({report.seconds:.0f} s)")
+            f"{skipped} skipped")

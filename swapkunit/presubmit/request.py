@@ -18,6 +18,7 @@ class CheckRequest:
 
     run: kernel, jobs and so on, as for the verb `run`. files or spec (base..tip) or series: the
     patches. last_only: apply all of them, but check only the last. fail_on: the least weight that fails.
+    whole: leave nothing out of report.txt.
     """
 
     run: Request
@@ -31,3 +32,4 @@ class CheckRequest:
     last_only: bool = False
     quiet: bool = False
     fail_on: str = WARN
+    whole: bool = False

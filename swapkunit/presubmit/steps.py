@@ -12,7 +12,7 @@ from ..base.kernel import Kernel
 from ..base.text import plural
 from ..build.build import OWN_FAULT, first_error
 from ..decisions.diff import BROKEN, Recorded, compare
-from ..decisions.notation import parse_log
+from ..decisions.notation import LINE, parse_log
 from ..decisions.text import lists_lines, moved_lines, summary as summary_of
 from ..run.kernel_reports import MARK, Cause, causes, lines_of
 from ..run.known_bugs import split_faults
@@ -27,6 +27,7 @@ from .testbed import BOOT, Tested
 FILE_OF = re.compile(r"(?:diff --git .* |\+\+\+ )b/(?P<file>.*)")
 HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+(?P<line>\d+)(?:,(?P<new>\d+))? @@")
 SOME = 3        # names in a list
+NARROW = 18, 30     # columns of decisions before and after the first difference: report.txt is narrow
 OUTSIDE = "outside of all cases"
 FIXES = re.compile(r"^Fixes: *[0-9a-f]{7,}", re.M | re.I)
 MESSAGES = 40   # of a build that failed, from the first error on
@@ -316,7 +317,7 @@ def reports(tested: Tested, base: Tested, before: Tested | None) -> Step:
             known.setdefault(cause, set()).update(one.cases)
     findings = []
     for cause, one in causes_in(tested).items():
-        cases = [case for case in one.cases if case not in known.get(cause, ())]
+        cases = [case for case in one.cases if case not in known.get(cause, ()) and case not in base.unstable]
         if cases:
             number = plural(len(cases), f"{'more ' * (cause in known)}case") if cases != [OUTSIDE] else OUTSIDE
             evidence = [f"stack: {' < '.join(one.stack)}"] if one.stack else []
@@ -355,6 +356,11 @@ def built_in_both(state: Tested, other: Tested, changing: Sequence[str]) -> Reco
     return Recorded("", parse_log("\n".join(lines)), results)
 
 
+def lines_about(state: Tested, names: list[str]) -> list[str]:
+    """What a state decided in these scenarios, as in decisions.txt."""
+    return [line for line in state.decisions if (found := LINE.fullmatch(line)) and found[1] in names]
+
+
 def decisions(tested: Tested, before: Tested, changing: Sequence[str] = ()) -> Step:
     """Which decisions and mechanisms differ from those before this patch; changing: scenarios not to compare."""
     old, new = built_in_both(before, tested, changing), built_in_both(tested, before, changing)
@@ -367,7 +373,7 @@ def decisions(tested: Tested, before: Tested, changing: Sequence[str] = ()) -> S
     if moved:
         # First those with a named rule, which say most.
         first = replace(difference, moved=sorted(difference.moved, key=lambda one: not any(one.rules)))
-        findings.append(Finding(WARN, summary_of(difference), [LEGEND, *moved_lines(first)]))
+        findings.append(Finding(WARN, summary_of(difference), [LEGEND, *moved_lines(first, *NARROW)]))
     findings += [Finding(WARN, f"mechanism {how}: {name}") for how, mine, others in (
         ("added", tested, before), ("removed", before, tested))
         for name in mine.mechanisms if name not in others.mechanisms]
@@ -380,4 +386,5 @@ def decisions(tested: Tested, before: Tested, changing: Sequence[str] = ()) -> S
     lists = lists_lines(difference)[1:]
     summary = findings[0].text if findings else "; ".join([summary_of(difference), *lists[:1]])
     cell = str(len(moved)) if moved else f"-{hidden}" if hidden else "" if findings else "lists" if lists else "same"
-    return Step("decisions", PASS, summary, cell, lists, data={"changed": moved}).having(findings)
+    return Step("decisions", PASS, summary, cell, lists, data={
+        "changed": moved, "before": lines_about(before, moved), "with": lines_about(tested, moved)}).having(findings)

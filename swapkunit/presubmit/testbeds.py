@@ -77,7 +77,7 @@ class Testbeds:
         return testbed.test([patch.file for patch in patches], touched, changes_the_build(patches))
 
     def counting_state(self, patches: list[Patch], out: Path) -> State | None:
-        """The state to measure coverage in; None if the series neither changes nor adds a swap file. out: the report's."""
+        """The state to measure coverage in; None if the series touches and adds no swap file. out: the report's."""
         new = added(patches)
         if not {name for patch in patches for name in patch.touched} & {*WATCHED, *new}:
             return None

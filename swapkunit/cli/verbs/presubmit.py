@@ -27,6 +27,7 @@ def presubmit(args: argparse.Namespace) -> int:
     print(f"\n{reports.text(report)}", end="")
     for name in ("report.txt", "report.html", "report.json", "junit.xml"):
         print(f"{name if name != 'junit.xml' else 'junit':<12} {relative(report.out / name)}")
+    print(f"time         {report.seconds:.0f} s")
     good, found, skipped = report.counts()
     print(f"{good} passed, {found} failed, {skipped} skipped")
     return report.exit_code
@@ -50,7 +51,8 @@ def check_request_of(args: argparse.Namespace) -> CheckRequest:
                              "with --ksrc (make: KSRC=)")
     depth = QUICK if args.quick else FULL if args.full else "default"
     return CheckRequest(request_of(args), files, ranges[0] if ranges else "", None, args.configs, depth,
-                        args.partial, not args.no_sandbox, fail_on=FAIL_ON[args.fail_on])
+                        args.partial, not args.no_sandbox, fail_on=FAIL_ON[args.fail_on],
+                        whole=args.long)
 
 
 def patch_words(_name: str, value: str) -> list[str]:
@@ -81,6 +83,7 @@ VERB = Verb("presubmit", presubmit, "check a patch series before it is posted, p
              option("--partial", action="store_true", help="check the series even if some of its patches are missing"),
              option("--fail-on", make="FAIL_ON", choices=list(FAIL_ON), default="warning",
                     help="the least weight of a finding with which the status is 1 (default: warning)"),
+             option("--long", make="LONG", action="store_true", help="leave nothing out of report.txt"),
              NO_SANDBOX),
             statuses("no finding weighs as much as --fail-on", "one does",
                      "the base does not build, or does not reach the first case"),
