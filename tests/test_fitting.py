@@ -2,6 +2,8 @@
 """What goes from this project's code where a tree does not fit."""
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import unittest
 from unittest import mock
@@ -218,10 +220,12 @@ class Authors(Scratch):
         found = [Complaint(file, 7, text) for text in texts]
         fitting.own.misfits = [Misfit(one.file, one.line, one.text, one.symbol) for one in found]
         with mock.patch.object(fit.git, "bytes_of", return_value=edited.encode()), \
-                mock.patch.object(fit.kernels, "cached", return_value=[]):
+                mock.patch.object(fit.kernels, "cached", return_value=[]), \
+                contextlib.redirect_stderr(io.StringIO()) as said:
             try:
                 fitting._raise_for_authors(found)       # pylint: disable=protected-access
             except SwapKunitError as error:
+                self.assertRegex(said.getvalue(), r"(^|/)kunit/suites/swap_new_kunit.c:7: error: ")
                 return str(error)
         return ""
 

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Iterable
@@ -19,6 +20,7 @@ from typing import Iterable
 from ..base import commands, git
 from ..base.errors import SwapKunitError
 from ..base.layout import REPO, WRAPPED, Layout, write_whole
+from ..base.text import relative
 from ..source import kernels
 from .fitting import Complaint, Misfit, OwnCode, Source, complaints
 from .overlay import FITTED, OWN_DIR, own_files, real_name
@@ -254,6 +256,7 @@ class Fitting:
             name = own_name(one.file)
             if theirs or name in edited:
                 why = "nothing in that is the kernel's" if theirs else "the file has changes that are not committed"
+                print(f"{relative(REPO / name)}:{one.line}: error: {one.text}", file=sys.stderr)    # for editors
                 raise SwapKunitError(f"cannot build the suites: {name}:{one.line} does not compile, and {why}: "
                                      f"{one.text}; fix it and run again")
 

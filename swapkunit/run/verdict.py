@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from ..base.colors import GREEN, RED, YELLOW, paint
+from ..base.layout import REPO
 from ..base.text import plural, relative
 from ..build.fit import misfit_lines
 from .faults import located
@@ -109,7 +110,10 @@ def not_built(report: Report, tree: Path) -> list[str]:
     suites = Counter(case.split(".")[0] for case in lost)
     lines = [f"not built  {len(lost)} of {report.left_out.cases} cases need what this tree lacks"
              + (f": {', '.join(f'{number} in {suite}' for suite, number in suites.items())}" if suites else "")]
-    return lines + [f"             {line}" for line in misfit_lines(tree, report.left_out)]
+    for line in misfit_lines(tree, report.left_out):
+        name, *rest = line.split(":", 1)
+        lines.append(f"{relative(REPO / name)}:{rest[0]}" if name[0] != " " else f"         {line}")
+    return lines
 
 
 def skips(report: Report) -> list[str]:
