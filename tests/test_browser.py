@@ -56,7 +56,8 @@ class Browser(Scratch):
         harness.write_text(HARNESS.format(frames=frames), encoding="utf-8")
         done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                                f"--user-data-dir={self.top / 'profile'}", "--enable-logging=stderr",
-                               "--window-size=1400,900", "--virtual-time-budget=5000", *options, "--dump-dom", harness.as_uri()],
+                               "--window-size=1400,900", "--virtual-time-budget=5000", *options, "--dump-dom",
+                               harness.as_uri()],
                               capture_output=True, text=True, errors="replace", check=False, timeout=300,
                               stdin=subprocess.DEVNULL)
         self.assertNotIn("CONSOLE", done.stderr)
@@ -76,13 +77,14 @@ class Browser(Scratch):
         self.assertNotEqual(light["480"]["dark"], dark["480"]["dark"])
 
     def test_report(self) -> None:
-        names = ["applies", "checkpatch", "build", "W=1", "sparse", "configs", "suites", "reports", "decisions", "kasan",
-                 "lines", "memcg off", "lockdep"]
+        names = ["applies", "checkpatch", "build", "W=1", "sparse", "configs", "suites", "reports", "decisions",
+                 "kasan", "lines", "memcg off", "lockdep"]
         lines = {"mm/swapfile.c": {7: [3, "\tif (" + "a_long_name && " * 12 + "b)"], 8: [0, "x();"], 9: [None, "}"]}}
         slots = " ".join(f"A0:{slot}" for slot in range(0, 120, 2))
         moved = Step("decisions", PASS, "2 scenarios, 1 differs", "1", data={
             "changed": ["swap_a.b[x y]"], "before": [f"swap_a.b[x y] {slots} A1:1 R0:0+8!3"],
-            "with": [f"swap_a.b[x y] {slots} A2:1 R0:3!3"]}).having([Finding(WARN, "1 scenario differs", ["A  " + slots])])
+            "with": [f"swap_a.b[x y] {slots} A2:1 R0:3!3"]}).having(
+                [Finding(WARN, "1 scenario differs", ["A  " + slots])])
         patches = []
         for number in range(1, 13):
             steps = [Step(name, PASS, "fine", "1073" * (name == "suites")) for name in names]
@@ -94,8 +96,8 @@ class Browser(Scratch):
                 steps[10] = Step("lines", WARN, "1 of 2", "1/2", data={"lines": lines})
             patches.append(PatchReport(number, 12, f"mm, swap: patch {number} of a series that has a long title",
                                        steps=[step.clean() for step in steps]))
-        report = PresubmitReport("mm, swap: a series", 2, "7.3.4", "Debian package linux-source-7.3", "bubblewrap", names,
-                                 self.top, patches=patches, notes=["a" * 200])
+        report = PresubmitReport("mm, swap: a series", 2, "7.3.4", "Debian package linux-source-7.3", "bubblewrap",
+                                 names, self.top, patches=patches, notes=["a" * 200])
         self.assertIn("<svg", page.render(report))
         self.assertEqual(report.heavy()[0][2].weight, reports.FAIL)
         self.fits(page.render(report))

@@ -195,7 +195,7 @@ class DryRun(Scratch):
             found = {step.name: step for step in made.steps(made.results_at([patch], [test, page], False))}
         self.assertEqual([step.status for step in same], [PASS, SKIP, PASS])
         self.assertEqual((found[W1].status, found[CONFIGURATIONS].status), (NOTE, FAIL))
-        self.assertIn("docutils Documentation/mm/a.rst:\n  Documentation/mm/a.rst:2: warning: Title underline too short.",
+        self.assertIn("docutils Documentation/mm/a.rst:\n  Documentation/mm/a.rst:2: warning: Title underline",
                       "\n".join(found[W1].details))
         self.assertIn("'nosuch' undeclared", "\n".join(found[CONFIGURATIONS].details))
         self.assertEqual((found[CONFIGURATIONS].data, same[2].data), ({"files": [test]},) * 2)

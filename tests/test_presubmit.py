@@ -482,7 +482,8 @@ class Steps(Scratch):
 
     def test_mechanism_that_is_added_or_removed(self) -> None:
         step = steps.decisions(self.state(mechanisms=["NEW"]), self.state(mechanisms=["OLD"]))
-        self.assertEqual(step.findings, [Finding(WARN, "mechanism added: NEW"), Finding(WARN, "mechanism removed: OLD")])
+        self.assertEqual(step.findings, [Finding(WARN, "mechanism added: NEW"),
+                                         Finding(WARN, "mechanism removed: OLD")])
 
     def test_reports_of_the_kernel(self) -> None:
         def warned(address: str) -> TestResult:

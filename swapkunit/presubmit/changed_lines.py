@@ -229,6 +229,38 @@ def which_way(text: list[str], line: int, counts: dict[int, int]) -> str:
     return ONE_WAY
 
 
+@dataclass
+class Looked:
+    """What of a patch's lines has code, is reached, and is not; shown: file -> line -> times and text."""
+
+    code: int = 0
+    hit: int = 0
+    missed: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    uncounted: list[str] = field(default_factory=list)
+    shown: dict[str, dict[int, tuple[int | None, str]]] = field(default_factory=dict)
+
+    def look_at(self, name: str, text: list[str], lines: list[int], found: Reached) -> None:
+        """Add lines of a file."""
+        counts = found.counts.get(name, {})
+        self.uncounted += [f"{name}: {function}()" for function in without_counts(text, lines, counts)]
+        for line in lines:
+            times, where = counts.get(line), f"{name}:{line}: {text[line - 1].strip()}"
+            self.code, self.hit = self.code + (times is not None), self.hit + bool(times)
+            way = one_way(text, line, counts, found.branches.get(name, {}))
+            self.shown.setdefault(name, {})[line] = times, text[line - 1] + f"  <- {way}" * bool(way)
+            self.missed += [where] if times == 0 else []
+            self.odd += [f"{way}: {where}"] if way else []
+
+    def findings(self) -> list[Finding]:
+        """What no case reaches."""
+        return [Finding(WARN, what, lines) for what, lines in (
+            (f"{plural(len(self.missed), 'changed line')} of {self.code} not reached", self.missed),
+            (f"{plural(len(self.odd), 'changed condition')} only ever one way", self.odd),
+            (f"{plural(len(self.uncounted), 'changed function')} not compiled, or never called", self.uncounted))
+            if lines]
+
+
 def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found: Reached, source: Path,
             not_compiled: list[str]) -> Step:
     """The step of patch number: which of its lines no case reaches. not_compiled: files that no configuration has."""
@@ -237,27 +269,13 @@ def step_of(number: int, touched: list[str], owned: dict[str, list[int]], found:
         return Step(STEP, PASS if lost else SKIP, "changes none of the swap files", "none" * bool(lost)).having(lost)
     if found.why_not:
         return Step(STEP, found.status, found.why_not)
-    code = hit = 0
-    missed: list[str] = []
-    uncounted: list[str] = []
-    odd: list[str] = []
-    shown: dict[str, dict[int, tuple[int | None, str]]] = {}
+    looked = Looked()
     for name, owner in owned.items():
-        text, counts = source_lines(source / name), found.counts.get(name, {})
-        mine = [line for line, whose in enumerate(owner, 1) if whose == number and line <= len(text)]
-        uncounted += [f"{name}: {function}()" for function in without_counts(text, mine, counts)]
-        for line in mine:
-            times, where = counts.get(line), f"{name}:{line}: {text[line - 1].strip()}"
-            code, hit = code + (times is not None), hit + bool(times)
-            way = one_way(text, line, counts, found.branches.get(name, {}))
-            shown.setdefault(name, {})[line] = times, text[line - 1] + f"  <- {way}" * bool(way)
-            missed += [where] if times == 0 else []
-            odd += [f"{way}: {where}"] if way else []
-    for what, lines in ((f"{plural(code - hit, 'changed line')} of {code} not reached", missed),
-                        (f"{plural(len(odd), 'changed condition')} only ever one way", odd),
-                        (f"{plural(len(uncounted), 'changed function')} not compiled, or never called", uncounted)):
-        lost += [Finding(WARN, what, lines)] if lines else []
-    summary = f"the suites reach {hit} of {code} changed lines of code" if code else \
+        text = source_lines(source / name)
+        looked.look_at(name, text, [line for line, whose in enumerate(owner, 1) if whose == number
+                                    and line <= len(text)], found)
+    lost += looked.findings()
+    summary = f"the suites reach {looked.hit} of {looked.code} changed lines of code" if looked.code else \
         "changes no line of code that the last patch tests"
-    return Step(STEP, PASS, "; ".join([summary, *(one.text for one in lost)]), f"{hit}/{code}" if code else "none",
-                data={"lines": shown}).having(lost)
+    return Step(STEP, PASS, "; ".join([summary, *(one.text for one in lost)]),
+                f"{looked.hit}/{looked.code}" if looked.code else "none", data={"lines": looked.shown}).having(lost)

@@ -126,7 +126,8 @@ class Checker:
         plain = self.testbeds.plain
         known, cold = plain.known([], []) is not None, not Layout(plain.out).vmlinux.exists()
         if cold and not known:
-            self.progress.say(times.expected([times.BASE, *([times.CONFIGURATIONS, times.LINES] if self.file_checks else [])]))
+            more = [times.CONFIGURATIONS, times.LINES] if self.file_checks else []
+            self.progress.say(times.expected([times.BASE, *more]))
         tested = self.testbeds.base(plain)
         base = f"its base, Linux {self.kernel.version},"
         if tested.limit:

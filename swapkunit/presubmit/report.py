@@ -185,7 +185,7 @@ def worst(steps: list[Step]) -> str:
 def text(report: PresubmitReport) -> str:
     """report.txt: the table and the findings, to paste below the --- of a mail.
 
-    At most LINES lines unless report.whole. It has nothing of this machine: no path and no time. Notes are only counted.
+    At most LINES lines unless report.whole. Nothing of this machine is in it, no path and no time. Notes are counted.
     """
     version, whole = f" (v{report.version})" if report.version > 1 else "", report.whole
     head = [*wrap(f"swap-kunit presubmit: {report.title}{version}, {patches(len(report.patches))} on "

@@ -21,7 +21,6 @@ from ..base.layout import REPO, no_room, write_whole
 from ..build import build, sources
 from ..build.fit import misfit_lines
 from ..decisions.stability import differing, what_was_seen
-from ..decisions.stability import differing, what_was_seen
 from ..run import mechanisms
 from ..run.results import FAIL, Report, TestResult
 from ..run.runner import Results

@@ -248,5 +248,6 @@ def write_junit(layout: Layout, tests: list[TestResult], results: Results) -> No
             case = replace(case, failed=" ".join(interesting(test.text)), text="\n".join(test.text),
                            kind=test.fate or "failed")
         file = f"kunit/suites/{test.suite}_kunit.c"
-        suites.setdefault(test.suite, junit.Suite(test.suite, file=file if (REPO / file).exists() else "")).cases.append(case)
+        suite = junit.Suite(test.suite, file=file if (REPO / file).exists() else "")
+        suites.setdefault(test.suite, suite).cases.append(case)
     write_whole(layout.out / "junit.xml", junit.render(suites.values(), "swap-kunit"))
