@@ -46,7 +46,7 @@ def check(make_options: Iterable[str]) -> None:
     name = asked.split(" ")[-1]
     if shutil.which(name) is None:
         raise SwapKunitError(f"cannot compile with {asked}: {name} is not installed; install it, or choose "
-                             "another with --make-option CC= or LLVM=")
+                             "another with --make-option CC= or LLVM= (make: CC=, LLVM=)")
 
 
 def programs(make_options: Iterable[str]) -> dict[str, str]:

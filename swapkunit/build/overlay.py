@@ -457,6 +457,6 @@ def overlay_trouble(source: Path, tree: Path, error: OSError) -> str:
     """The message for an OSError while laying the overlay."""
     if error.errno == errno.ENOSPC:
         return (f"cannot lay the kernel tree in {tree}: the disk is full; make room "
-                "(about 150 MB and 105,000 inodes), or give another directory with --out")
+                "(about 150 MB and 105,000 inodes), or give another directory with --out (make: O=)")
     return (f"cannot lay the kernel tree {source} in {tree}: {error.strerror} "
-            f"({error.filename}); check the permissions, or give another directory with --out")
+            f"({error.filename}); check the permissions, or give another directory with --out (make: O=)")

@@ -28,8 +28,8 @@ def command_line(words: list[str], environment: Mapping[str, str], verbs: Mappin
         if variable not in own and variable not in OF_MAKE:
             raise unknown(variable, name, sorted(own), verbs)
         if variable == "KSRC" and not environment.get(variable, "").strip():
-            raise SwapKunitError(f"cannot run `make {name}` with an empty KSRC=: give a kernel tree, or leave KSRC= out "
-                                 "to test a kernel of Debian")
+            raise SwapKunitError(f"cannot run `make {name}` with an empty KSRC=: give a kernel tree, or leave KSRC= "
+                                 "out to test a kernel of Debian")
     options: list[str] = []
     arguments: list[str] = []
     for option in passed.every_option:

@@ -174,7 +174,7 @@ def request_of(args: argparse.Namespace) -> Request:
     """
     if getattr(args, "ksrc", None) is not None and getattr(args, "kernel", None):
         raise SwapKunitError(f"cannot test both the tree {args.ksrc} and the kernel {args.kernel}: "
-                             "--ksrc and --kernel exclude each other; give one of them")
+                             "--ksrc (make: KSRC=) and --kernel (make: KERNEL=) exclude each other; give one of them")
     names = {"ksrc": "ksrc", "kernel": "kernel", "config": "config", "policy": "policies", "out": "out", "jobs": "jobs",
              "verbose": "verbose", "kunitconfig": "kunitconfig", "make_option": "make_options", "filter": "filters",
              "timeout": "timeout", "shuffle": "shuffle", "quiet": "quiet"}

@@ -85,7 +85,7 @@ class BackgroundChecks:
         except (EOFError, pickle.UnpicklingError):
             error = commands.tail(self.process.stderr.read().decode(errors="replace"), 1)
             raise SwapKunitError("cannot compile the touched files one by one: the background process died: "
-                                 f"{error or 'it was killed'}; run it again, or use --quick") from None
+                                 f"{error or 'it was killed'}; run it again, or use --quick (make: QUICK=1)") from None
         finally:
             self.tell(GIVE_WAY)
         if isinstance(found, SwapKunitError):

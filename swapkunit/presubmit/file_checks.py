@@ -217,7 +217,7 @@ class FileChecks:
             return results_of(json.loads(done.output))
         except ValueError:
             raise SwapKunitError(f"cannot compile the touched files one by one: {commands.tail(done.output, 3)}; fix "
-                                 "that, or use --quick") from None
+                                 "that, or use --quick (make: QUICK=1)") from None
 
     # -- a series -----------------------------------------------------------
 

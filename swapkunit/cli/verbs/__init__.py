@@ -8,6 +8,6 @@ from . import (
 from ..verb import Verb
 
 VERBS: dict[str, Verb] = {verb.name: verb for verb in (
-    *run.VERBS, stability.VERB, *kernels.VERBS, matrix.VERB, presence.VERB, doctor.VERB, *coverage.VERBS, decisions.VERB,
-    presubmit.VERB, b4_check.VERB, fragmentation.VERB, test.VERB, lint.VERB,
+    *run.VERBS, stability.VERB, *kernels.VERBS, matrix.VERB, presence.VERB, doctor.VERB, *coverage.VERBS,
+    decisions.VERB, presubmit.VERB, b4_check.VERB, fragmentation.VERB, test.VERB, lint.VERB,
     man.verb_for(lambda: list(VERBS.values())), clean.VERB)}

@@ -100,7 +100,7 @@ def check_floors(session: Session, total: Counts, lift: bool) -> int:
         print("\n".join(f"raised     {text}" for text in rose) or "floors     none can be raised")
     elif not found:
         print(f"floors     no file is below its floor ({relative(floors.FLOORS)})" if series in known else
-              f"floors     {relative(floors.FLOORS)} has none for Linux {series}; --raise sets them")
+              f"floors     {relative(floors.FLOORS)} has none for Linux {series}; --raise (make: RAISE=1) sets them")
     return FAILED if found else GOOD
 
 

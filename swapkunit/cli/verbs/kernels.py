@@ -20,7 +20,7 @@ def tree(args: argparse.Namespace) -> int:
     check_tree_path(target)
     if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists():
         raise SwapKunitError(f"cannot make a tree in {target}: it contains files that are not from "
-                             "swap-kunit; give a new or empty directory")
+                             "swap-kunit; give a new or empty directory with --tree (make: TREE=)")
     result = session.overlay(target).sync()
     for note in result.notes:
         print(f"swap-kunit: {note}")
