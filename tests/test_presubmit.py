@@ -423,13 +423,15 @@ class Steps(Scratch):
         cases = [TestResult(f"s.{name}", "failed", ["x"]) for name in "abcd"]
         cases[0].known = "old bug"
         before, after = self.state(*cases), self.state(*(TestResult(case.name, "passed") for case in cases))
-        self.assertEqual(steps.better(after, before, True, ["s.b", "s.z"]),
+        self.assertEqual(steps.better(after, before, None, True, ["s.b", "s.z"]),
                          ["known bug gone: old bug: s.a", "passes now: s.b, s.c, s.d",
                           "decisions differ in s.b, as shown below"])
-        self.assertEqual(steps.better(after, after, True, []), ["no case sees this fix"])
-        self.assertEqual(steps.better(after, after, False, []), [])
+        self.assertEqual(steps.better(after, after, None, True, []), ["no case sees this fix"])
+        self.assertEqual(steps.better(after, after, None, False, []), [])
+        before.unstable = ["s.b", "s.c", "s.d"]
+        self.assertEqual(steps.better(after, before, None, False, ["s.b"]), ["known bug gone: old bug: s.a"])
         after.misfits = ["mm/swapfile.c:9: no member"]
-        self.assertEqual(steps.better(after, before, False, []), [], "what failed may not be looked at")
+        self.assertEqual(steps.better(after, before, None, False, []), [], "what failed may not be looked at")
         self.assertTrue(steps.FIXES.search("Why.\n\nFixes: 123456789abc (\"mm: x\")\n"))
         self.assertFalse(steps.FIXES.search("Fixes: the bug\n"))
 
@@ -680,6 +682,9 @@ class Report(Scratch):
             "suites N: N cases passed", "decide same: no decision differs",
             "lines N/M: the suites reach N of M changed lines of code",
             "reports 1 still: 1 odd thing (a note, see report.html)", "empty: done for the last patch only"])
+        made.patches[0].steps = [Step("configs", PASS, "word " * 40, "part")]
+        *lines, _ = reports.legend(made)
+        self.assertTrue(len(lines) < 5 and max(map(len, lines)) <= reports.WIDTH and lines[-1].endswith("…"), lines)
 
     def test_what_is_better_is_said_without_findings_too(self) -> None:
         made = self.made(Step("build", PASS, "builds"))

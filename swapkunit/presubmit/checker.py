@@ -172,7 +172,7 @@ class Checker:
             self.add(report, steps.reports(tested, base, before))
             decided = steps.decisions(tested, before or base, base.unstable)
             self.add(report, decided)
-            report.better = steps.better(tested, before or base, bool(steps.FIXES.search(patch.message)),
+            report.better = steps.better(tested, base, before, bool(steps.FIXES.search(patch.message)),
                                          decided.data["changed"])
         compiled = self.compiled[id(patch)] = set(tested.objects)
         for step in self.file_steps(where):

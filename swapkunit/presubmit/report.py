@@ -18,6 +18,7 @@ LINES, WIDTH = 40, 72   # of report.txt: it goes into a mail
 EVIDENCE = (20, 12, 8, 5, 3, 2, 1, 0)   # most lines of each finding's evidence; the first number that fits is used
 UNLIMITED = 1 << 30
 ROWS, NOTES = 12, 4     # most patches in the table, and most notes
+CELL = 3 * (WIDTH - 2)  # most characters that explain a cell
 MEANINGS = {"same": "no decision differs", "offset": "some hunks apply at other lines",
             "lists": "the same decisions, but clusters end up on other lists"}
 SHORT = {"applies": "apply", "checkpatch": "style", "decisions": "decide"}      # headings of the table
@@ -260,7 +261,7 @@ def legend(report: PresubmitReport) -> list[str]:
                 names += [heading] if heading not in names else []
     lines = [f"{', '.join(names)} {cell}: {why}" for (cell, why), names in means.items()]
     lines += ["empty: done for the last patch only"] if blank and not report.stopped else []
-    return [shortened(line, WIDTH) for line in lines]
+    return [part for line in lines for part in wrap(shortened(line, CELL))]
 
 
 def meaning(step: Step) -> tuple[str, str]:

@@ -276,15 +276,16 @@ def status_in(state: Tested, name: str) -> str:
     return state.results[name].status if name in state.results else ""
 
 
-def better(tested: Tested, before: Tested, fixes: bool, moved: list[str]) -> list[str]:
+def better(tested: Tested, base: Tested, before: Tested | None, fixes: bool, moved: list[str]) -> list[str]:
     """What a patch changes for the better: known bugs that are gone, cases that pass now, their decisions.
 
     fixes: it says that it fixes something; moved: the scenarios whose decisions differ.
     """
+    before = before or base
     if [line for line in tested.misfits if line not in before.misfits]:     # what failed may not be looked at now
         return []
     mended = {name: test for name, test in before.results.items()
-              if test.status == FAILED and status_in(tested, name) == PASSED}
+              if test.status == FAILED and status_in(tested, name) == PASSED and name not in base.unstable}
     bugs: dict[str, list[str]] = {}
     for name, test in mended.items():
         bugs.setdefault(test.known, []).append(name)
