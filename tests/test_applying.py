@@ -94,8 +94,8 @@ class Outcomes(Applying):
     def test_parts_without_code_do_not_stop_the_code(self) -> None:
         write(self.kernel / "MAINTAINERS", "one\n")
         for git_line in ("diff --git {0} {1}\n", ""):
-            diff = "".join(git_line.format(f"a/{name}", f"b/{name}") + f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{old}\n+new\n"
-                           for name, old in (("MAINTAINERS", "other"), ("mm/zswap.c", "int zswap;"),
+            diff = "".join(git_line.format(f"a/{name}", f"b/{name}")
+                           + f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{old}\n+new\n" for name, old in (("MAINTAINERS", "other"), ("mm/zswap.c", "int zswap;"),
                                              ("Documentation/x.rst", "gone")))
             write(self.kernel / "mm/zswap.c", "int zswap;\n")
             outcome = self.attempt(self.patch(diff))[0]
@@ -148,7 +148,8 @@ class Outcomes(Applying):
         patch = self.patch("--- a/mm/swapfile.c\n+++ b/mm/swapfile.c\n@@ -101,3 +101,12 @@\n"
                            f"{more} /*\n  * About one.\n  */\n"
                            "@@ -115,3 +124,4 @@ int two(void)\n \ttwo_();\n+\tmore();\n \tloop();\n \treturn 0;\n"
-                           "@@ -121,5 +131,5 @@ int one(void)\n /*\n- * About six.\n+ * Of six.\n  */\n int six(void)\n {\n")
+                           "@@ -121,5 +131,5 @@ int one(void)\n /*\n- * About six.\n+ * Of six.\n  */\n"
+                           " int six(void)\n {\n")
         outcome = self.attempt(patch)[0]
         self.assertEqual((len(outcome.moved), outcome.strayed), (3, []))
 

@@ -77,7 +77,8 @@ class Background(Scratch):
     def background(self, *words: str, new: bool = False) -> BackgroundChecks:
         """One task for each word."""
         tasks = [Task([], [word], False, word) for word in words]
-        return BackgroundChecks(FakeChecks(self.store, self.pid, new=new), ["touched"], ["user"], tasks, None, self.top / "log")
+        checks = FakeChecks(self.store, self.pid, new=new)
+        return BackgroundChecks(checks, ["touched"], ["user"], tasks, None, self.top / "log")
 
     def worker(self) -> int:
         """The other process, once it runs."""
@@ -91,9 +92,9 @@ class Background(Scratch):
         """Of the program that it runs, and of its session."""
         for _ in range(3000):
             with contextlib.suppress(OSError, ValueError):
-                pid = int((self.top / "program").read_text())
+                pid = int((self.top / "program").read_text("ascii"))
                 mine, session = os.getpriority(os.PRIO_PROCESS, pid), Path(f"/proc/{pid}/autogroup")
-                return mine, session.read_text().split()[-1] if session.exists() else str(mine)
+                return mine, session.read_text("ascii").split()[-1] if session.exists() else str(mine)
             time.sleep(0.01)
         raise AssertionError("no program")
 
@@ -113,7 +114,7 @@ class Background(Scratch):
             self.wait_for((commands.NICE if os.geteuid() else 0, "0"))      # not everybody may raise a process
             background.process.kill()
             thread.join()
-            os.kill(int((self.top / "program").read_text()), 9)
+            os.kill(int((self.top / "program").read_text("ascii")), 9)
 
     def test_on_a_new_base_it_begins_when_it_is_waited_for(self) -> None:
         with self.background("a", new=True) as background:

@@ -143,8 +143,8 @@ class Testbed:
         session.layout.make()
         if self.confine:
             shadowed = any(name in SHADOWED for name in request.config)
-            session.sandbox = RecordingSandbox.of(sandbox.make([session.kernel.path, REPO, session.layout.own, self.out],
-                                                               request.make_options, request.jobs, shadowed))
+            shown = [session.kernel.path, REPO, session.layout.own, self.out]
+            session.sandbox = RecordingSandbox.of(sandbox.make(shown, request.make_options, request.jobs, shadowed))
         return session
 
     def test(self, patches: list[Path], touched: list[str], fresh: bool = False) -> Tested:

@@ -126,8 +126,7 @@ def try_one(base_dir: Path, patch: Patch, scratch: Path, copied: set[str]) -> Ou
         if rest and not tried.reverse:
             outcome = try_one(base_dir, rest, scratch, copied)
             if isinstance(outcome, Applied):
-                outcome.left_out = [name for name in patch.touched if name not in rest.touched]
-                return outcome
+                return replace(outcome, left_out=[name for name in patch.touched if name not in rest.touched])
         return diagnose(patch, scratch, error, tried)
 
 
@@ -163,8 +162,8 @@ def with_offsets(patch: Patch, scratch: Path, old: dict[str, bytes]) -> Applied:
             elsewhere = ""
             if changed and before:
                 hunk, text = changed[int(match["hunk"]) - 1], before.decode(errors="surrogateescape").split("\n")
-                elsewhere = strayed(hunk, headings(before, scratch / file, len(lead_of(hunk))).get(int(match["line"]), ""),
-                                    text)
+                here = headings(before, scratch / file, len(lead_of(hunk))).get(int(match["line"]), "")
+                elsewhere = strayed(hunk, here, text)
             found.moved.append(place + elsewhere)
             found.strayed += [place + elsewhere] if elsewhere else []
     return found

@@ -84,8 +84,8 @@ def patches_of(candidates: list[Candidate], notes: list[str]) -> list[Candidate]
 
 def answered(reply: Candidate, chosen: list[Candidate]) -> str:
     """Which of the chosen patches a reply answers, for a note."""
-    to = next((one for parent in reversed(reply.mail.parents) for one in chosen if one.mail.message_id == parent), None)
-    return f", which answers {to.label}" if to else ""
+    parent = next((one for name in reversed(reply.mail.parents) for one in chosen if one.mail.message_id == name), None)
+    return f", which answers {parent.label}" if parent else ""
 
 
 def cover_of(group: Group, covers: list[Candidate]) -> Candidate | None:
