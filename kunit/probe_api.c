@@ -22,6 +22,7 @@
 #include <linux/frontswap.h>
 #endif
 #include <linux/fs_struct.h>
+#include <linux/vmalloc.h>
 #include <linux/hrtimer.h>
 #include <kunit/test.h>
 #if __has_include("linux/swap_ops.h")

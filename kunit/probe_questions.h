@@ -202,3 +202,6 @@ void probe(struct mm_struct *mm, pte_t *ptep, pte_t pte) { set_ptes(mm, 0, ptep,
 
 PROBE(SPLIT_FOLIO)
 int probe(struct folio *folio) { return split_folio(folio); }
+
+PROBE(VMALLOC_NR_PAGES)	/* else a counter of /proc/vmstat */
+unsigned long probe(void) { return vmalloc_nr_pages(); }

@@ -532,6 +532,29 @@ bool swap_kunit_zswap_ready(void);
 /* Whether zswap has an entry for a slot. */
 bool swap_kunit_zswap_has(swp_entry_t swpentry);
 
+/* What zswap.c has allocated or registered for its pools and not yet given back. */
+enum swap_zswap_live {
+	SWAP_LIVE_PERCPU,
+	SWAP_LIVE_HOTPLUG,
+	SWAP_LIVE_CRYPTO,
+	SWAP_LIVE_NR,
+};
+
+/**
+ * swap_kunit_zswap_live() - count what zswap.c holds
+ * @what: of which kind
+ *
+ * Compare two results; one alone says nothing. Return: number; 0 without CONFIG_ZSWAP.
+ */
+#ifdef CONFIG_ZSWAP
+int swap_kunit_zswap_live(enum swap_zswap_live what);
+#else
+static inline int swap_kunit_zswap_live(enum swap_zswap_live what)
+{
+	return 0;
+}
+#endif
+
 /* One of zswap's statistics since boot; 0 if this kernel does not count it. */
 u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter);
 

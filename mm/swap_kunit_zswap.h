@@ -39,11 +39,49 @@ SWAP_SEAM_ZSWAP_ALLOC(kmalloc_node, SWAP_FAIL_ZSWAP_SETUP,
 		      (size_t size, gfp_t gfp, int nid), (size, gfp, nid))
 SWAP_SEAM_ZSWAP_ALLOC(acomp_request_alloc, SWAP_FAIL_ZSWAP_SETUP, (struct crypto_acomp *tfm), (tfm))
 
+static atomic_t swap_zswap_live[SWAP_LIVE_NR];
+
+static inline __maybe_unused void swap_seam_zswap_count(enum swap_zswap_live what, int nr)
+{
+	atomic_add(nr, &swap_zswap_live[what]);
+}
+
 static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, size_t align,
 								   gfp_t gfp)
 {
-	return swap_seam_fail(SWAP_FAIL_ZSWAP_SETUP) ? NULL :
-	       __alloc_percpu_gfp(size, align, gfp);
+	void __percpu *mem = swap_seam_fail(SWAP_FAIL_ZSWAP_SETUP) ? NULL :
+			     __alloc_percpu_gfp(size, align, gfp);
+
+	swap_seam_zswap_count(SWAP_LIVE_PERCPU, !!mem);
+	return mem;
+}
+
+static inline __maybe_unused void swap_seam_zswap_percpu_free(void __percpu *mem)
+{
+	swap_seam_zswap_count(SWAP_LIVE_PERCPU, -!!mem);
+	free_percpu(mem);
+}
+
+static inline __maybe_unused int swap_seam_zswap_hotplug(enum cpuhp_state state,
+							 struct hlist_node *node)
+{
+	int err = cpuhp_state_add_instance(state, node);
+
+	swap_seam_zswap_count(SWAP_LIVE_HOTPLUG, !err);
+	return err;
+}
+
+static inline __maybe_unused int swap_seam_zswap_hotplug_end(enum cpuhp_state state,
+							     struct hlist_node *node)
+{
+	swap_seam_zswap_count(SWAP_LIVE_HOTPLUG, -1);
+	return cpuhp_state_remove_instance(state, node);
+}
+
+static inline __maybe_unused void *swap_seam_zswap_tfm(void *tfm)
+{
+	swap_seam_zswap_count(SWAP_LIVE_CRYPTO, !IS_ERR_OR_NULL(tfm));
+	return tfm;
 }
 
 #undef kmem_cache_alloc_node
@@ -56,6 +94,7 @@ static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, 
 #undef acomp_request_alloc
 #undef alloc_percpu
 #undef alloc_percpu_gfp
+#undef free_percpu
 
 #define kmem_cache_alloc_node(cache, gfp, nid) \
 	swap_seam_zswap_kmem_cache_alloc_node(cache, gfp, nid)
@@ -69,6 +108,9 @@ static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, 
 #define alloc_percpu_gfp(type, gfp) \
 	((typeof(type) __percpu *)swap_seam_zswap_percpu(sizeof(type), __alignof__(type), gfp))
 #define alloc_percpu(type)	alloc_percpu_gfp(type, GFP_KERNEL)
+#define free_percpu(mem)	swap_seam_zswap_percpu_free(mem)
+#define cpuhp_state_add_instance(state, node)	swap_seam_zswap_hotplug(state, node)
+#define cpuhp_state_remove_instance(state, node)	swap_seam_zswap_hotplug_end(state, node)
 
 /* A step that fails gives @failed, in which __err is the error. */
 #define SWAP_SEAM_ZSWAP_STEP(step, failed, call)				\
@@ -95,10 +137,19 @@ static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, 
 #define zpool_create_pool(...) \
 	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, NULL, zpool_create_pool(__VA_ARGS__))
 #define crypto_alloc_acomp_node(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),		\
-			     crypto_alloc_acomp_node(__VA_ARGS__))
+	swap_seam_zswap_tfm(SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),	\
+						 crypto_alloc_acomp_node(__VA_ARGS__)))
 #define crypto_alloc_comp(...) \
-	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err), crypto_alloc_comp(__VA_ARGS__))
+	swap_seam_zswap_tfm(SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),	\
+						 crypto_alloc_comp(__VA_ARGS__)))
+#define crypto_free_acomp(tfm) do {						\
+	swap_seam_zswap_count(SWAP_LIVE_CRYPTO, -!IS_ERR_OR_NULL(tfm));		\
+	crypto_free_acomp(tfm);							\
+} while (0)
+#define crypto_free_comp(tfm) do {						\
+	swap_seam_zswap_count(SWAP_LIVE_CRYPTO, -!IS_ERR_OR_NULL(tfm));		\
+	crypto_free_comp(tfm);							\
+} while (0)
 #define percpu_ref_init(...) \
 	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, __err, percpu_ref_init(__VA_ARGS__))
 

@@ -438,6 +438,27 @@ static void case_may_leave_all_behind(struct kunit *test)
 	user_page_out(mem, 2, 2);
 }
 
+/* A page, a page of zswap's kind of cache, and an address space are each missed. */
+static void leftovers_are_seen(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create("swap_kunit_fixture", 64, 0, 0, NULL);
+	void *object = cache ? kmem_cache_alloc(cache, GFP_KERNEL) : NULL;
+	unsigned long page = __get_free_page(GFP_KERNEL);
+	struct mm_struct *mm = mm_alloc();
+	char left[128];
+
+	swap_leftovers(left, sizeof(left));
+	if (mm)
+		mmput(mm);
+	free_page(page);
+	if (object)
+		kmem_cache_free(cache, object);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(left, "swap +1"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(left, "mm_struct +1"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(left, "pages that nothing accounts for +"));
+	kmem_cache_destroy(cache);
+}
+
 static noinline void fixture_warn_once(void)
 {
 	WARN_ONCE(1, "a warning that a case of swap-kunit expects");
@@ -486,6 +507,7 @@ static struct kunit_case swap_fixture_cases[] = {
 	KUNIT_CASE(hooks_see_bios_and_frees),
 	KUNIT_CASE_PARAM(every_case_starts_alike, fixture_turn_gen_params),
 	KUNIT_CASE_PARAM(case_may_leave_all_behind, fixture_turn_gen_params),
+	KUNIT_CASE(leftovers_are_seen),
 	KUNIT_CASE_PARAM(report_is_expected, fixture_turn_gen_params),
 	KUNIT_CASE(report_from_a_worker_is_seen),
 	{}

@@ -20,6 +20,7 @@ static void enabled_after_boot(struct kunit *test)
 	if (!strstr(saved_command_line, "zswap.enabled=0"))
 		kunit_skip(test,
 			   "zswap was enabled at boot: zswap.enabled=0 is not on the command line");
+	swap_leaves_behind();
 	user_fill_mixed(mem, 0, 3);
 	user_swap_out(mem, 0, 1);
 	user_fault(mem, 0);
