@@ -28,14 +28,22 @@ PARTS = ("probe.py", "mechanisms.py", "probe_api.c", "probe_questions.h")
 
 # Statics that only an accessor can see, and calls that a seam replaces: file and pattern.
 STATICS = {
+    "FOLIO_ALLOC_MPOL": ("mm/swap_state.c", r"\bfolio_alloc_mpol\("),
+    "VMA_ALLOC_FOLIO": ("mm/swap_state.c", r"\bvma_alloc_folio\(\w+, \w+, [\w>-]+, \w+\)"),
     "VMA_ALLOC_FOLIO_HUGEPAGE": ("mm/swap_state.c", r"\bvma_alloc_folio\(\w+, 0, vma, addr, false\)"),
     "ALLOC_PAGE_VMA": ("mm/swap_state.c", r"\balloc_page_vma\("),
     "CLUSTER_ALLOC_LOCKED":
         ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\([^;{]*\{[^}]*\blockdep_assert_held\(&si->lock\)"),
     "RECLAIM_FULL_LOCKED": ("mm/swapfile.c", r"\bspin_lock\(&si->lock\);\s*swap_reclaim_full_clusters\("),
     "CLUSTER_ALLOC_USAGE": ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\(si, order, SWAP_HAS_CACHE\)"),
+    "SWAPIN_CHARGED":
+        ("mm/swap_state.c", r"\bmem_cgroup_(swapin_charge_folio|swapin_charge_page|charge)\("),
+    "SWAP_CHARGED": ("mm/swapfile.c", r"\bmem_cgroup_try_charge_swap\("),
     "SWAP_CACHE_ADD_IN_CLUSTER": ("mm/swapfile.c", r"\b__swap_cache_add_folio\(\w+, \w+,"),
     "SWAP_CACHE_ADD_SHADOW": ("mm/swapfile.c", r"\bswap_cache_add_folio\(\w+, \w+, NULL\)"),
+    "ZSWAP_ENTRY_ALLOC": ("mm/zswap.c", r"\bkmem_cache_alloc(_node)?\("),
+    "ZSWAP_COMPRESS": ("mm/zswap.c", r"\bcrypto_a?comp_compress\("),
+    "ZSWAP_POOL_ALLOC": ("mm/zswap.c", r"\b(zs|zpool)_malloc\("),
     "ZSWAP_CALLED": ("mm/page_io.c", r"\bzswap_store\([\s\S]*\bzswap_load\("),
     "SWAP_VMA_RA_WIN": ("mm/swap_state.c", r"\bswap_vma_ra_win\b"),
     "SWAP_TYPE_TO_INFO": ("mm/swapfile.c", r"\bswap_type_to_info\b"),

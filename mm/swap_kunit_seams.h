@@ -3,6 +3,9 @@
  * Seams: calls of a swap file to another file, which a case can watch or make
  * fail. Include this before the real file. A seam passes its call through unless
  * a case has armed swap_seams. None replaces logic of the swap file itself.
+ *
+ * Where the swap file has no such call, an #error names what is not seen. The build
+ * leaves it out then, and with it the cases that need to see or to fail that call.
  */
 #ifndef _MM_SWAP_KUNIT_SEAMS_H
 #define _MM_SWAP_KUNIT_SEAMS_H

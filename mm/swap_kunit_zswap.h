@@ -22,6 +22,16 @@
 #endif
 #include "swap_kunit_seams.h"
 
+#if !SWAP_API_ZSWAP_ENTRY_ALLOC
+#error "not seen: SWAP_FAIL_ZSWAP_ENTRY"
+#endif
+#if !SWAP_API_ZSWAP_COMPRESS
+#error "not seen: SWAP_FAIL_ZSWAP_COMPRESS"
+#endif
+#if !SWAP_API_ZSWAP_POOL_ALLOC
+#error "not seen: SWAP_FAIL_ZSWAP_POOL"
+#endif
+
 #define SWAP_SEAM_ZSWAP_ALLOC(name, step, proto, args)				\
 static inline __maybe_unused void *swap_seam_zswap_##name proto			\
 {										\

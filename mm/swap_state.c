@@ -2,17 +2,17 @@
 #include "swap_kunit_seams.h"
 
 /* The allocation and the charge of folios to read into. */
+#if SWAP_API_FOLIO_ALLOC_MPOL
 #undef folio_alloc_mpol
 #define folio_alloc_mpol(...) \
 	(swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL : folio_alloc_mpol_noprof(__VA_ARGS__))
+#endif
 
-#if SWAP_API_FOLIO_ALLOC_SWAP	/* then this file allocates the folios of faults, too */
+#if SWAP_API_VMA_ALLOC_FOLIO
 #undef vma_alloc_folio
 #define vma_alloc_folio(...) \
 	(swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL : vma_alloc_folio_noprof(__VA_ARGS__))
-#endif
-
-#if SWAP_API_VMA_ALLOC_FOLIO_HUGEPAGE
+#elif SWAP_API_VMA_ALLOC_FOLIO_HUGEPAGE
 static inline struct folio *swap_seam_vma_alloc_folio(gfp_t gfp, int order,
 						      struct vm_area_struct *vma,
 						      unsigned long addr, bool hugepage)
@@ -32,6 +32,8 @@ static inline struct page *swap_seam_alloc_page_vma(gfp_t gfp, struct vm_area_st
 
 #undef alloc_page_vma
 #define alloc_page_vma swap_seam_alloc_page_vma
+#elif !SWAP_API_FOLIO_ALLOC_MPOL
+#error "not seen: SWAP_FAIL_SWAPIN_ALLOC"
 #endif
 
 #if !SWAP_API_FOLIO
@@ -39,9 +41,17 @@ static inline struct page *swap_seam_alloc_page_vma(gfp_t gfp, struct vm_area_st
 	(swap_seam_fail(SWAP_FAIL_SWAPIN_CHARGE) ? -ENOMEM : mem_cgroup_charge(__VA_ARGS__))
 #endif
 
+#define mem_cgroup_swapin_charge_page(...) \
+	(swap_seam_fail(SWAP_FAIL_SWAPIN_CHARGE) ? -ENOMEM : \
+	 mem_cgroup_swapin_charge_page(__VA_ARGS__))
+
 #define mem_cgroup_swapin_charge_folio(...) \
 	(swap_seam_fail(SWAP_FAIL_SWAPIN_CHARGE) ? -ENOMEM : \
 	 mem_cgroup_swapin_charge_folio(__VA_ARGS__))
+
+#if !SWAP_API_SWAPIN_CHARGED
+#error "not seen: SWAP_FAIL_SWAPIN_CHARGE"
+#endif
 
 #if !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE)
 /* huge_memory.c is not built; only swap_kunit_cache_alloc_order() needs it then. */

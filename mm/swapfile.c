@@ -22,6 +22,10 @@
 #error "not seen: swap_seam_allocated"
 #endif
 
+#if !SWAP_API_SWAP_CHARGED && !SWAP_MECHANISM_SLOT_CACHE
+#error "not seen: SWAP_FAIL_CHARGE"
+#endif
+
 #include "swap_kunit_alloc.h"
 #include "swapfile_real.c"
 #include <linux/seq_file.h>
