@@ -24,6 +24,10 @@ RENAMED = (
      {"swap_alloc", "swap_alloc_model", "swap_discard", "swap_file", "swap_fixture"}),
     ("mm/zswap.c", "zswap_reject_reclaim_fail", "zswap_reject_no_reclaim",
      {"swap_zswap", "swap_zswap_memcg", "swap_zswap_writeback"}),
+    ("mm/swapfile.c", "swap_reclaim_full_clusters", "swap_reclaim_filled_clusters",
+     {"swap_alloc", "swap_alloc_model", "swap_discard"}),
+    ("mm/swapfile.c", "__swap_cache_add_folio", "__swap_cache_insert_folio",
+     {path.name.removesuffix("_kunit.c") for path in REPO.glob("kunit/suites/*_kunit.c")} - {"swap_congestion"}),
 )
 
 
@@ -39,10 +43,14 @@ class OtherTrees(unittest.TestCase):
         subprocess.run(["cp", "-rs", self.kernel, self.tree], check=True)
 
     def change(self, name: str, before: str, after: str) -> None:
-        """Change a file of the tree, and the header that declares what is changed."""
-        for path in dict.fromkeys((name, "include/linux/swap.h" if name.startswith("mm/") else name)):
-            text = (self.kernel / path).read_text()
-            self.assertTrue(path != name or re.search(rf"\b{before}\b", text), name)
+        """Change a file of the tree, and in mm/ all that use or declare what is changed."""
+        near = [*self.kernel.glob("mm/*.[ch]"), self.kernel / "include/linux/swap.h"] if name.startswith("mm/") else []
+        for path in {self.kernel / name: None, **dict.fromkeys(near)}:
+            text = path.read_text()
+            path = path.relative_to(self.kernel)
+            self.assertTrue(str(path) != name or re.search(before, text), name)
+            if not re.search(rf"\b{before}\b", text):
+                continue
             (self.tree / path).unlink()
             (self.tree / path).write_text(re.sub(rf"\b{before}\b", after, text))
 
