@@ -127,7 +127,8 @@ class Checker:
         known, cold = plain.known([], []) is not None, not Layout(plain.out).vmlinux.exists()
         if cold and not known:
             more = [times.CONFIGURATIONS, times.LINES] if self.file_checks else []
-            self.progress.say(times.expected([times.BASE, *more]))
+            others = [name for name in (*self.testbeds.others, *self.testbeds.last) if name != MEMCG_OFF]
+            self.progress.say(times.expected([times.BASE, *more, *others]))
         tested = self.testbeds.base(plain)
         base = f"its base, Linux {self.kernel.version},"
         if tested.limit:
@@ -194,7 +195,11 @@ class Checker:
     def test_config(self, report: PatchReport, testbed: Testbed, patches: list[Patch], plain: Tested) -> None:
         """Add the step of another configuration. plain: the same patches in the plain one."""
         self.progress.at(place_of(report), f"suites, {testbed.name}")
-        self.add(report, self.in_config(testbed, patches, plain))
+        cold = not Layout(testbed.out).vmlinux.exists()
+        step = self.in_config(testbed, patches, plain)
+        if cold:
+            times.remember(testbed.name, self.progress.since())
+        self.add(report, step)
 
     def in_config(self, testbed: Testbed, patches: list[Patch], plain: Tested) -> Step:
         """The suites and kernel reports in another configuration that the plain one does not show as well."""

@@ -8,15 +8,16 @@ from ..base.layout import cache_dir
 from .store import Store
 
 BASE, CONFIGURATIONS, LINES = "build and suites", "other configurations", "coverage"
-ON_TWO_CORES = {BASE: 180.0, CONFIGURATIONS: 180.0, LINES: 90.0}      # idle ones; for the first base of a machine
+BUILD = 180.0       # on two idle cores, for the first base of a machine
+ON_TWO_CORES = {LINES: 90.0}    # what takes another time than a build
 NAME = "times"
 
 
 def expected(steps: list[str]) -> str:
     """The steps of a new base and how long each of them takes, in a line for the user."""
     known = Store(cache_dir()).get(NAME) or {}
-    parts = [f"{step} about {readable(known.get(step) or ON_TWO_CORES[step])}" for step in steps]
-    how = "as the last time" if all(step in known for step in steps) else "on two idle cores"
+    parts = [f"{step} about {readable(known.get(step) or ON_TWO_CORES.get(step, BUILD))}" for step in steps]
+    how = "as the last time" if BASE in known else "on two idle cores"
     return f"new base: {', '.join(parts)} ({how}); a later series on it takes much less"
 
 
