@@ -91,11 +91,20 @@ class Removed(Scratch):
     def test_several_in_one(self) -> None:
         ours.claim(self.top / "all")
         self.made(self.top / "all/7.3/thp")
+        self.made(self.top / "all/7.3/coverage")
         self.made(self.top / "all/7.3/presubmit")
         self.made(self.top / "all/7.3/presubmit/plain")
         write(self.top / "all/matrix.json", "")
         self.assertEqual(self.clean(self.top / "all"), (0, f"removing {self.top / 'all'}\n"))
         self.assertEqual(os.listdir(self.top), [])
+
+    def test_what_only_has_a_name_of_ours(self) -> None:
+        ours.claim(self.top / "all")
+        for name in ("patches/mine", "logs/mine", "7.3/report/mine"):
+            write(self.top / "all" / name, "")
+        self.made(self.top / "all/7.3/thp")
+        self.assertEqual(self.clean(self.top / "all")[0], 0)
+        self.assertEqual(sorted(path.name for path in self.top.rglob("*") if path.is_file()), ["mine"] * 3)
 
     def test_a_removal_that_was_stopped_goes_on(self) -> None:
         place = self.made(self.top / "a")

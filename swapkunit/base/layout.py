@@ -119,7 +119,7 @@ class Layout:
         """Create the directory, its mark and its link `build`. Raises SwapKunitError."""
         try:
             ours.claim(self.out)
-            link = self.out / "build"
+            link = self.out / ours.LINK
             if not link.is_symlink():
                 link.symlink_to("tree/.kunit")
         except OSError as error:

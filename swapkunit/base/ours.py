@@ -13,20 +13,22 @@ from .kernel import read_version
 
 MARK = ".swap-kunit"    # a file in every output directory, with the number of directories above it that we made
 LOCK = ".lock"
-# What the verbs write into an output directory, or into the parent of several.
+LINK = "build"          # in the output directory of a run
+# What a run or presubmit writes into its output directory, and what verbs write into the parent of several.
 WRITTEN = re.compile(
     r"tree|build|build\.log|building|kunitconfig|fit\.mk|(configured|cases|durations|outcomes|summary|results)\.json"
     r"|ktap\.log|run\.log|logs|junit\.xml|decisions(\.txt)?|coverage|compile_commands\.json"
-    r"|mypy|matrix\.json|bench-fragmentation\.(txt|csv)|swap-kunit\.1"
     r"|log\.txt|own|patches|report|steps|checks|try-.*|pristine(-of)?|unfinished-test|series|copying"
     rf"|{re.escape(LOCK)}|\.removing-.*|{re.escape(MARK)}|\..*\.\d+")
-LAST = (LOCK, MARK)     # removed last: until then no run may begin, and a removal that was stopped can go on
+IN_PARENT = re.compile(r"mypy|matrix\.json|decisions|bench-fragmentation\.(txt|csv)|swap-kunit\.1"
+                       rf"|\.removing-.*|{re.escape(MARK)}|\..*\.\d+")
+LAST = (LINK, LOCK, MARK)       # removed last: until then no run may begin, and a removal that was stopped can go on
 DEEPEST = 3             # levels of output directories: out/7.3/presubmit/plain
 
 
 def is_ours(directory: Path) -> bool:
     """Whether swap-kunit made it an output directory; earlier versions left no mark, but the link `build`."""
-    link = directory / "build"
+    link = directory / LINK
     return (directory / MARK).is_file() or (link.is_symlink() and os.readlink(link) == "tree/.kunit")
 
 
@@ -64,7 +66,7 @@ def below(top: Path, depth: int = DEEPEST) -> Iterator[Path]:
     if is_ours(top):
         yield top
     for path in sorted(top.iterdir()) if depth else ():
-        if path.is_dir() and not path.is_symlink() and not WRITTEN.fullmatch(path.name):
+        if path.is_dir() and not path.is_symlink() and (is_ours(path) or not WRITTEN.fullmatch(path.name)):
             yield from below(path, depth - 1)
 
 
@@ -74,7 +76,8 @@ def remove(directory: Path) -> None:
         made = int((directory / MARK).read_text())
     except (OSError, ValueError):
         made = 1
-    found = [path for path in directory.iterdir() if WRITTEN.fullmatch(path.name)]
+    names = WRITTEN if any(os.path.lexists(directory / name) for name in (LINK, LOCK)) else IN_PARENT
+    found = [path for path in directory.iterdir() if names.fullmatch(path.name)]
     for path in sorted(found, key=lambda path: LAST.index(path.name) if path.name in LAST else -1):
         if path.is_symlink() or not path.is_dir():
             path.unlink()
