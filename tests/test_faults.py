@@ -32,9 +32,9 @@ class Whole(unittest.TestCase):
                          ["every cluster is on the list its flag names: it is not"])
 
     def test_values_are_never_cut_off(self) -> None:
-        fault = [HEAD, "Expected 1 == got, but", "got == 2 (0x2)", "rule: one"]
+        fault = [HEAD, "Expected 1 == got, but", "got == 2 (0x2)", "rule: one", "rule: two"]
         self.assertEqual(interesting(fault * 2), [*fault, "(and 1 more fault; see the log)"])
-        self.assertEqual(interesting([*fault, HEAD, "rule: two"]), [*fault, HEAD, "rule: two"])
+        self.assertEqual(interesting([*fault, HEAD, "rule: x"]), [*fault, HEAD, "rule: x"])
         long = [HEAD, *(f"line {number} {'x' * 300}" for number in range(9))]
         self.assertEqual(interesting(long), long)
 
@@ -58,6 +58,8 @@ class Located(Scratch):
         shown = [f"{SUITE}:7: Expected a == 1, but", "             a == 2 (0x2)", "             rule: x"]
         for tree in (self.tree, None):
             self.assertEqual(list(located("swap_alloc.c", [HEAD, *rest], tree)), shown)
+        self.assertEqual(list(located("swap_alloc.c", [HEAD, "Expected 1 == 2, but", "rule: x"])),
+                         [f"{SUITE}:7: Expected 1 == 2", "             rule: x"])
         text = ["x: EXPECTATION FAILED at mm/kunit/fixture/a.c:450", "swap_alloc_kunit.c:9: decisions", "got: A"]
         self.assertEqual(list(located("swap_alloc.c", text, self.tree)),
                          [f"{SUITE}:9: decisions", "             got: A"])

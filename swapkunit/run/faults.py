@@ -55,7 +55,7 @@ def interesting(text: list[str]) -> list[str]:
     found = faults_of(text) or [text[-TEXT_LINES:]]
     crashed = "".join(found[0][:1]).startswith(BROKEN)
     lines, left = found[0][:TEXT_LINES if crashed else None], found[1:]
-    while left and len(lines) + len(left[0]) <= TEXT_LINES:
+    while left and sum(not HEAD.match(line) for line in lines + left[0]) <= TEXT_LINES:
         lines += left.pop(0)
     return lines + ([f"(and {plural(len(left), 'more fault')}; see the log)"] if left else [])
 
@@ -77,6 +77,8 @@ def located(name: str, text: list[str], tree: Path | None = None) -> Iterator[st
             where, line = place(tree, SUITES + placed[1], placed[2]), line[placed.end():]
         elif kernel:
             where = place(tree, kernel[1], kernel[2]) or where
+        if "==" not in "".join(lines[number + 1:number + 2]):       # KUnit leaves out the values of literals
+            line = line.removesuffix(", but")
         yield f"{where}: {line}" if where else f"             {line}"
         where = ""
 
