@@ -135,10 +135,16 @@ class Removed(Scratch):
         self.assertTrue((theirs / "tree").exists())
 
     def test_cache(self) -> None:
-        write(self.top / "cache/kernels/linux-source-7.3_7.3.4-1/Makefile", "")
         write(self.top / "cache/letter", "")
+        make_kernel(self.top / "cache/kernels/linux-source-7.3_7.3.4-1")
         args = mock.Mock(out=None, cache=True)
+        code = "import sys; from swapkunit.source import kernels; kernels.provide('7.3'); print(1, flush=True); input()"
+        user = subprocess.Popen([sys.executable, "-c", code], cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with mock.patch.object(clean, "own_tops", return_value=[]), mock.patch("builtins.print"):
+            user.stdout.readline()
+            with self.assertRaisesRegex(SwapKunitError, "another swap-kunit uses it"):
+                clean.clean(args)
+            user.communicate(b"\n")
             clean.clean(args)
         self.assertEqual(os.listdir(self.top / "cache"), ["letter"])
 

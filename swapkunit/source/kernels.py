@@ -80,7 +80,8 @@ class Cached:
         return self.debian_version.partition("-")[0]
 
     def kernel(self) -> Kernel:
-        """The kernel to test."""
+        """The kernel to test; it stays while this process lives."""
+        hold(self.path, fcntl.LOCK_SH)
         return examine(self.path, f"Debian package {self.package} {self.debian_version}")
 
 
@@ -106,6 +107,20 @@ def order(version: str) -> tuple[int, ...]:
 def matches(wanted: str, version: str) -> bool:
     """Whether an upstream or Debian version matches wanted ("7", "7.3", "7.3.4")."""
     return version == wanted or version.startswith((f"{wanted}.", f"{wanted}-"))
+
+
+_held: dict[Path, int] = {}
+
+
+def hold(path: Path, how: int) -> bool:
+    """Lock a kernel of the cache until this process ends; False if another process has locked it otherwise."""
+    try:
+        if path not in _held:
+            _held[path] = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(_held[path], how | fcntl.LOCK_NB)
+    except OSError as error:        # not every file system has locks
+        return not isinstance(error, BlockingIOError)
+    return True
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import os
 import shutil
 from pathlib import Path
@@ -13,7 +14,7 @@ from ...base.errors import GOOD, SwapKunitError
 from ...base.layout import Layout, cache_dir, own_tops
 from ...base.text import relative
 from ...coverage import lcov
-from ...source.kernels import locked_cache
+from ...source import kernels
 from .. import options
 from ..options import option
 from ..verb import Verb, statuses
@@ -57,7 +58,10 @@ def remove(top: Path, directories: list[Path]) -> None:
 def empty_cache() -> None:
     """Remove fetched kernels, and what comes with them."""
     print(f"removing {', '.join(CACHED)} in {cache_dir()}", flush=True)
-    with locked_cache():
+    with kernels.locked_cache():
+        used = [entry.path for entry in kernels.cached() if not kernels.hold(entry.path, fcntl.LOCK_EX)]
+        if used:
+            raise SwapKunitError(f"cannot remove {used[0]}: another swap-kunit uses it; wait for it to end")
         for name in CACHED:
             shutil.rmtree(cache_dir() / name, ignore_errors=True)
         (cache_dir() / "lock").unlink()
