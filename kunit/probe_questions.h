@@ -95,6 +95,9 @@ PROBE(SUBMIT_BIO_VOID)
 void probe(const struct block_device_operations *fops, struct bio *bio)
 { void (*fn)(struct bio *) = fops->submit_bio; fn(bio); }
 
+PROBE(QUEUE_BACKING_DEV_INFO)	/* else the disk has it */
+void *probe(struct request_queue *q) { return q->backing_dev_info; }
+
 PROBE(BIO_BDEV)			/* else bio->bi_disk */
 void *probe(struct bio *bio) { return bio->bi_bdev; }
 
