@@ -129,10 +129,10 @@ class DryRun(Scratch):
         made = FileChecks(examine(kernel), Request(ksrc=kernel), self.top, False, "base", Store(self.top / "steps"))
         with contextlib.redirect_stdout(io.StringIO()):
             made.prepare(["mm/Kconfig"], [], [patch], True)
-            self.assertEqual([one.title for one in made.options], ["new NEW_ONE", "without NEW_ONE"])
+            self.assertEqual([one.title for one in made.options], ["with NEW_ONE", "without NEW_ONE"])
             results = made.results_at([patch], ["mm/Kconfig"], True)
         self.assertIn("CONFIG_NEW_ONE=y", (self.top / "checks/with-NEW_ONE/.config").read_text())
-        self.assertEqual(made.steps(results)[-1].details, ["compiled new NEW_ONE and without NEW_ONE"])
+        self.assertEqual(made.steps(results)[-1].details, ["new option: compiled with NEW_ONE and without NEW_ONE"])
 
     def test_parallel(self) -> None:
         jobs = [["a", ["sh", "-c", "echo printed; exit 3"]], ["b", ["sh", "-c", "echo x > $0; cat $0", "OUTPUT"]]]

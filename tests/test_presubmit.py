@@ -570,7 +570,7 @@ class Steps(Scratch):
         script.parent.mkdir()
         script.write_text('print "$ARGV[-1]:$_: CHECK: odd\\n" for 2, 5, 6, 8, 9, 10, 11, 12, 14; exit 1')
         (self.top / "0001.patch").write_text(
-            "Subject: x\nwords  that say why\n\n---\n\ndiff --git a/mm/a.c b/mm/a.c\n--- a/mm/a.c\n+++ b/mm/a.c\n"
+            "Subject: x\nwords  that say why\n\n---\n\ndiff --git a/mm/a.c b/mm/a.c\n--- a/mm/a.c\n+++ b/mm/a.c\t2026\n"
             "@@ -7,2 +8,2 @@ int x;\n a\n-b\n+c\n-- \n2.0\n")
         patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "0001.patch", [], "", "")
         self.enterContext(contextlib.redirect_stdout(io.StringIO()))

@@ -312,7 +312,7 @@ class FileChecks:
         no_sparse = [ready.no_sparse for ready in self.variants.values() if ready.no_sparse]
         found = verdicts(results, self.messages, self.broken, without, no_sparse, self.top)
         tried = [variant.title for variant in self.options if variant in self.variants and variant.label not in without]
-        found[-1].details += [f"compiled {' and '.join(tried)}"] if tried else []
+        found[-1].details += [f"new option: compiled {' and '.join(tried)}"] if tried else []
         self.remember(results)
         return found
 

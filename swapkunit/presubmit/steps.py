@@ -24,7 +24,7 @@ from ..series.series import Patch
 from .report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Step, shortened
 from .testbed import BOOT, Tested
 
-FILE_OF = re.compile(r"(?:diff --git .* |\+\+\+ )b/(?P<file>.*)")
+FILE_OF = re.compile(r"(?:diff --git .* |\+\+\+ )b/(?P<file>[^\t\n]*)")
 HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+(?P<line>\d+)(?:,(?P<new>\d+))? @@")
 SOME = 3        # names in a list
 NARROW = 18, 30     # columns of decisions before and after the first difference: report.txt is narrow

@@ -57,7 +57,7 @@ def of_new_options(diffs: list[str]) -> tuple[Variant, ...]:
     names = dict.fromkeys(name for diff in diffs for name in NEW_OPTION.findall(diff)
                           if not re.search(rf"^-(?:menu)?config {name}$", diff, re.M))
     return tuple(variant for name in list(names)[:MOST_OPTIONS] for variant in (
-        Variant(f"with-{name}", f"new {name}", f"CONFIG_{name}=y\n", on=name),
+        Variant(f"with-{name}", f"with {name}", f"CONFIG_{name}=y\n", on=name),
         Variant(f"without-{name}", f"without {name}", f"# CONFIG_{name} is not set\n", off=name)))
 
 

@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--cheap", action="store_true")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
-    args.out = args.out.absolute()
+    args.out = args.out.resolve()
     args.out.mkdir(parents=True, exist_ok=True)
     candidates = kernels(args.trees)
     rows = []
