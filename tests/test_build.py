@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import shlex
 import subprocess
 import sys
@@ -114,6 +115,22 @@ class Reconfigure(Scratch):
         self.assertEqual(build.kconfig_digest(place), before)
         (place.tree / "mm/Kconfig").write_text("config A\n\tbool\n")
         self.assertNotEqual(build.kconfig_digest(place), before)
+
+
+    def test_a_copy_of_the_build_directory_has_its_record(self) -> None:
+        """The base's copy takes the place of a patched build; the patched Kconfig is read again."""
+        place, config, options = Layout(self.top), KunitConfig(), build.BuildOptions(jobs=1)
+        write(place.tree / "mm/Kconfig", "config A\n")
+        write(place.build / "include/config/auto.conf.cmd", "deps_config := \\\n\tmm/Kconfig \\\n\n")
+        write(place.build / ".config", "")
+        build.write_stamp(place, config, options)
+        shutil.copytree(place.build, self.top / "pristine")
+        (place.tree / "mm/Kconfig").write_text("config A\n\tbool\n")
+        build.write_stamp(place, config, options)
+        self.assertFalse(build.configure(place, config, options), "it is up to date")
+        shutil.rmtree(place.build)
+        (self.top / "pristine").rename(place.build)
+        self.assertNotEqual(build.read_stamp(place)[1], build.kconfig_digest(place))
 
 
 class Wishes(Scratch):
