@@ -20,6 +20,7 @@ from swapkunit.run import runner, symbols
 from swapkunit.base.errors import WRONG_USE, SwapKunitError, UntestableKernel
 from swapkunit.run.console import AFTER_LAST, REPORT, WHOLE, Case, Console, alike, join
 from swapkunit.base.layout import Layout
+from swapkunit.run.results import parameter_tests
 from swapkunit.run.runner import RunOptions
 from swapkunit.run.uml import kernel_arguments, memory_bytes
 
@@ -37,10 +38,10 @@ class RunCase(Scratch):
         self.layout.make()
 
     def run_suites(self, suites: dict[str, list[str]], *filters: str, timeout: float = 5.0,
-                   jobs: int = 2) -> runner.Results:
+                   jobs: int = 2, hangs: int = 3) -> runner.Results:
         """Run suites; checks that no process of a UML is left."""
         os.environ["FAKE_SUITES"] = json.dumps(suites)
-        options = RunOptions(list(filters), timeout, jobs)
+        options = RunOptions(list(filters), timeout, jobs, hangs=hangs)
         with contextlib.redirect_stdout(io.StringIO()):
             cases = runner.list_cases(self.layout, options, FAKE)
             results = runner.run(self.layout, cases, options, FAKE)
@@ -110,6 +111,35 @@ class Fates(RunCase):
         for line in ("KTAP version 1", "    # Subtest: swap_a", "swap_case: swap_a.ra[ssd + discard]"):
             console.feed(line)
         self.assertEqual((console.running, console.parameter), ("ra", "ssd + discard"))
+
+    def test_crash_of_a_parameter_costs_that_parameter_only(self) -> None:
+        results = self.run_suites({"swap_a": ["pass_1", "crashparam_2", "pass_3"]})
+        self.assertEqual(list(self.fates(results).values()), ["ok", "not ok", "ok"])
+        case = results.suites[0].cases[1]
+        self.assertEqual([line for line in case.lines if "ok " in line], [
+            "        ok 1 zram", "        not ok 2 ssd", "        not ok 3 hdd", "        ok 4 file",
+            "    not ok 1 crashparam_2"])
+        tests = parameter_tests({"test_cases": [{"name": name, "status": status} for name, status in (
+            ("zram", "PASS"), ("ssd", "FAIL"), ("hdd", "FAIL"), ("file", "PASS"))]}, case)
+        self.assertEqual([(test.name, test.fate) for test in tests], [
+            ("swap_a.crashparam_2[zram]", ""), ("swap_a.crashparam_2[ssd]", "crashed"),
+            ("swap_a.crashparam_2[hdd]", "crashed"), ("swap_a.crashparam_2[file]", "")])
+        self.assertEqual(tests[2].text[0], "crashed: Kernel panic - not syncing: fake panic")
+        self.assertEqual(results.umls, 4)
+
+    def test_hung_parameter_of_a_suite_that_is_given_up(self) -> None:
+        results = self.run_suites({"swap_a": ["hangparam_1", "pass_2"]}, timeout=0.5, hangs=1)
+        self.assertEqual(list(self.fates(results).values()), ["not ok", "hung"])
+        self.assertEqual(results.suites[0].cases[0].lines[-4:], [
+            "        ok 1 zram", "        not ok 2 ssd",
+            "        # hangparam_1: not run: 1 case of this run hung, 1 of this suite", "    not ok 1 hangparam_1"])
+        self.assertEqual(results.abandoned, {"swap_a": 2})
+
+    def test_hangs_are_counted_over_all_suites(self) -> None:
+        results = self.run_suites({"swap_a": ["hang_1", "hang_2"], "swap_b": ["hang_1", "pass_2"], "swap_c": ["pass_1"]},
+                                  timeout=0.5, jobs=1, hangs=2)
+        self.assertEqual(list(self.fates(results).values()), ["hung", "hung", "hung", "hung", "ok"])
+        self.assertEqual(results.abandoned, {"swap_b": 1})
 
     def test_parameter_skipped_without_a_word_of_kunit(self) -> None:
         console = Console()

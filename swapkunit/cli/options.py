@@ -147,7 +147,9 @@ KERNEL_ARG = option("--kernel-arg", make="KUNIT_ARGS", metavar="ARG", action="ap
 CASES = (
     option("--filter", make="FILTER", metavar="GLOB", default=[], type=comma_list,
            help="cases to run, such as 'swap_alloc.*' or 'swap_io.read*,swap_swapon'"),
-    TIMEOUT, KERNEL_ARG)
+    TIMEOUT, KERNEL_ARG,
+    option("--hangs", make="HANGS", metavar="N", type=positive, default=3,
+           help="after N hung cases abandon each suite that hangs; default 3"))
 RUN = (*CASES,
        option("--shuffle", make="SHUFFLE", metavar="SEED", type=int, nargs="?",
               const=random.SystemRandom().randrange(1 << 32),
@@ -177,7 +179,7 @@ def request_of(args: argparse.Namespace) -> Request:
                              "--ksrc (make: KSRC=) and --kernel (make: KERNEL=) exclude each other; give one of them")
     names = {"ksrc": "ksrc", "kernel": "kernel", "config": "config", "policy": "policies", "out": "out", "jobs": "jobs",
              "verbose": "verbose", "kunitconfig": "kunitconfig", "make_option": "make_options", "filter": "filters",
-             "timeout": "timeout", "shuffle": "shuffle", "quiet": "quiet"}
+             "timeout": "timeout", "hangs": "hangs", "shuffle": "shuffle", "quiet": "quiet"}
     given = {ours: getattr(args, name) for name, ours in names.items() if hasattr(args, name)}
     words = [word for arg in getattr(args, "kernel_arg", []) for word in arg.split()]
     return Request(**given, kernel_args=words)

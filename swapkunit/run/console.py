@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 START = re.compile(r"^K?TAP version \d+$")
 SUBTEST = re.compile(r"^    # Subtest: (\S+)")
@@ -41,6 +41,7 @@ class Case:
     """One case as its UML printed it. The last line is its result, unless it never ended.
 
     fate: "" for a case that ended by itself, otherwise "crashed", "hung" or "failed". seconds: how long it took.
+    broken: the fates and reasons of parameters that crashed or hung; the others have run.
     """
 
     suite: str
@@ -49,6 +50,7 @@ class Case:
     fate: str = ""
     reason: str = ""
     seconds: float = 0.0
+    broken: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def full_name(self) -> str:
@@ -78,6 +80,23 @@ class Case:
 def alike(report: str) -> str:
     """A report without what varies between boots or when a patch moves lines, for comparison."""
     return VARIES.sub("X", report)
+
+
+def parameters_in(lines: list[str]) -> int:
+    """The number of parameters that ended."""
+    return sum(bool(PARAM_END.match(line)) for line in lines)
+
+
+def after_parameters(lines: list[str], number: int) -> list[str]:
+    """The lines after the first number parameters."""
+    ends = [0, *(at for at, line in enumerate(lines, 1) if PARAM_END.match(line))]
+    return lines[ends[min(number, len(ends) - 1)]:]
+
+
+def completed(begun: Case, lines: list[str]) -> Case:
+    """A case of which a parameter crashed, with the lines of a later UML that ran those after it."""
+    *rest, end = after_parameters(lines, parameters_in(begun.lines))
+    return replace(begun, lines=[*begun.lines, *rest, re.sub(r"^    (not )?ok", "    not ok", end)])
 
 
 def nested_ktap(line: str) -> bool:

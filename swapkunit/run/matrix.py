@@ -165,7 +165,7 @@ def available_memory() -> int:
 def command_of(kernel: Kernel, config: list[str], out: Path, request: Request, jobs: int) -> list[str | Path]:
     """The `run` command of a cell; a fetched kernel is given by its exact version, so that no mirror is asked again."""
     command: list[str | Path] = [sys.executable, layout.REPO / "swap-kunit", "run", "--out", out, "--quiet",
-                                 f"--jobs={jobs}", f"--timeout={request.timeout:g}"]
+                                 f"--jobs={jobs}", f"--timeout={request.timeout:g}", f"--hangs={request.hangs}"]
     command += ["--ksrc", kernel.path] if kernel.given else ["--kernel", kernels.exact_version(kernel)]
     command += ["--config", ",".join(config)] if config else []
     command += ["--kunitconfig", request.kunitconfig] if request.kunitconfig else []

@@ -150,9 +150,12 @@ def suite_tests(group: Json, suite: Suite) -> list[TestResult]:
 def parameter_tests(group: Json, case: Case) -> list[TestResult]:
     """The parameters of a case; the case itself too when only it failed."""
     texts, reasons = by_parameter(case)
-    tests = [TestResult(f"{case.full_name}[{item['name']}]", STATUS.get(item["status"], FAIL),
-                   texts.get(item["name"], []), reasons.get(item["name"], ""))
-              for item in group["test_cases"]]
+    tests = []
+    for item in group["test_cases"]:
+        name, (fate, reason) = item["name"], case.broken.get(item["name"], ("", ""))
+        text = texts.get(name, [])
+        tests.append(TestResult(f"{case.full_name}[{name}]", STATUS.get(item["status"], FAIL),
+                                how_it_ended(fate, reason, text) if fate else text, reasons.get(name, ""), fate))
     if not case.passed() and not any(test.status == FAIL for test in tests):
         tests.append(TestResult(case.full_name, FAIL, text_of(case), "", case.fate))
     return tests
@@ -161,11 +164,14 @@ def parameter_tests(group: Json, case: Case) -> list[TestResult]:
 def text_of(case: Case) -> list[str]:
     """A case's output without its result line; how it crashed or hung, and where."""
     lines = [clean(line) for line in (case.lines if case.fate else case.lines[:-1])]
-    if case.fate:
-        trace = list(filter(TRACE.search, lines))
-        trace += [] if any(map(ENTRY.match, trace)) else frames(lines)
-        lines = [f"{case.fate}: {case.reason}", *(trace or lines[-12:])]
-    return [line for line in lines if line]
+    return [line for line in (how_it_ended(case.fate, case.reason, lines) if case.fate else lines) if line]
+
+
+def how_it_ended(fate: str, reason: str, lines: list[str]) -> list[str]:
+    """The text of a case that crashed or hung: why, and where."""
+    trace = list(filter(TRACE.search, lines))
+    trace += [] if any(map(ENTRY.match, trace)) else frames(lines)
+    return [f"{fate}: {reason}", *(trace or lines[-12:])]
 
 
 def by_parameter(case: Case) -> tuple[dict[str, list[str]], dict[str, str]]:

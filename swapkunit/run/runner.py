@@ -8,6 +8,7 @@ import random
 import re
 import selectors
 import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,16 @@ from typing import Any
 from ..base import commands, interrupts
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, Layout
-from ..base.text import did_you_mean
+from ..base.text import did_you_mean, plural
 from ..build.fit import LeftOut, left_out, own_name
-from .console import AFTER_LAST, WHOLE, Case, Console, Suite, alike, listed_cases
+from .console import (
+    AFTER_LAST, WHOLE, Case, Console, Suite, after_parameters, alike, completed, listed_cases, parameters_in)
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory, same_addresses
 
 BENCHMARKS = "swap_bench_"   # suites that have their own verbs
-ENOUGH_HANGS = 3        # hung cases of a suite after which the rest is not run
 ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
 PARAMETER = re.compile(r"^module_param\((\w+),", re.M)
+PARAMS_RUN = "swap_kunit_params_run"     # kernel argument: how many parameters of its case have run
 SHOWN = 100             # lines kept of the start and of the end of a broken case's output
 BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
 
@@ -32,7 +34,7 @@ BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
 class RunOptions:
     """filters: globs such as "swap_alloc.*". timeout: seconds without output until a UML is killed.
 
-    shuffle: a seed; each case then runs in its own UML, in random order.
+    hangs: hung cases after which suites that hang are abandoned. shuffle: a seed; each case then runs in its own UML, in random order.
     kernel_args: the whole command line; given: the arguments among them from the user.
     """
 
@@ -42,6 +44,7 @@ class RunOptions:
     kernel_args: list[str] = field(default_factory=list)
     given: list[str] = field(default_factory=list)
     shuffle: int | None = None
+    hangs: int = 3
 
 
 @dataclass
@@ -49,6 +52,7 @@ class Results:
     """The output of all UMLs. interrupted: the run was stopped early; missing: cases that did not run.
 
     reports: first lines of kernel reports outside of all cases, each once.
+    abandoned: suites that hung too often, and how many of their cases did not run.
     """
 
     suites: list[Suite]
@@ -58,6 +62,7 @@ class Results:
     interrupted: bool = False
     missing: int = 0
     reports: list[str] = field(default_factory=list)
+    abandoned: dict[str, int] = field(default_factory=dict)
 
 
 # -- which cases -------------------------------------------------------------
@@ -176,11 +181,15 @@ def check_arguments(args: list[str], suites: Path = REPO / "kunit" / "suites") -
 
 @dataclass
 class Job:
-    """One UML to start: the suite, its cases, and a glob that matches just these."""
+    """One UML to start: the suite, its cases, and a glob that matches just these.
+
+    begun: the only case, some parameters of which have run.
+    """
 
     suite: str
     glob: str
     cases: list[str]
+    begun: Case | None = None
 
 
 def plan(cases: list[str], chosen: list[str], filters: list[str], durations: dict[str, float]) -> list[Job]:
@@ -235,6 +244,8 @@ class Runner:
         self.reports: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
         self.umls = 0
+        self.hangs = Counter[str]()         # by suite
+        self.abandoned = Counter[str]()     # cases not run, by suite
         self._running: dict[Uml, Job] = {}
         args = kernel_arguments(options.kernel_args)
         self._scratch = memory_directory(memory_bytes(args) * options.jobs)
@@ -266,18 +277,23 @@ class Runner:
         return True
 
     def _given_up(self, job: Job) -> bool:
-        """Whether so many cases of the suite hang that the rest is not run; they are then marked as hung."""
-        hung = sum(case.suite == job.suite and case.fate == "hung" for case in self.cases.values())
-        if hung < ENOUGH_HANGS:
+        """Whether so much hangs that the rest of the suite, if it hangs too, is not run; it is then marked as hung."""
+        if not self.hangs[job.suite] or sum(self.hangs.values()) < self.options.hangs:
             return False
+        why = f"not run: {plural(sum(self.hangs.values()), 'case')} of this run hung, {self.hangs[job.suite]} of this suite"
         for name in job.cases:
-            self._blame(job, name, "hung", f"not run: {ENOUGH_HANGS} cases of {job.suite} before it hang", [])
+            case = Case(job.suite, name, [], "hung", why)
+            if job.begun:
+                case = completed(job.begun, [f"        # {name}: {why}", f"    not ok 1 {name}"])
+            self.cases[case.full_name] = case
+            self.abandoned[job.suite] += 1
         return True
 
     def _start(self, job: Job) -> Uml:
+        run = parameters_in(job.begun.lines) if job.begun else 0
         args = kernel_arguments([*suite_arguments(job.suite), *self.options.kernel_args,
-                                 f"kunit.filter_glob={job.glob}"])
-        name = re.sub(r"[^\w.-]", "_", job.glob)
+                                 f"kunit.filter_glob={job.glob}", *([f"{PARAMS_RUN}={run}"] if run else [])])
+        name = re.sub(r"[^\w.-]", "_", job.glob) + (f".{run}" if run else "")
         with interrupts.held():
             uml = Uml(self.binary, args, self.logs / f"{name}.log", self._scratch)
             self._running[uml] = job
@@ -298,7 +314,7 @@ class Runner:
     def _collect(self, uml: Uml, job: Job) -> None:
         console = uml.console
         for case in console.done:
-            self._keep(case)
+            self._keep(completed(job.begun, case.lines) if job.begun else case)
         for line in console.reports:
             self.reports.setdefault(alike(line), line)
         if console.header:
@@ -338,10 +354,22 @@ class Runner:
             return []
         culprit = uml.console.running if uml.console.running in left else left[0]
         fate, reason = fault or ("crashed", "the kernel ended without a message")
+        others = [Job(job.suite, f"{job.suite}.{name}", [name]) for name in left if name != culprit]
         if culprit == uml.console.running and uml.console.parameter:
-            reason = f"[{uml.console.parameter}] {reason}"
+            return [self._blame_parameter(job, uml.console, fate, reason), *others]
         self._blame(job, culprit, fate, reason, uml.console.pending)
-        return [Job(job.suite, f"{job.suite}.{name}", [name]) for name in left if name != culprit]
+        return others
+
+    def _blame_parameter(self, job: Job, console: Console, fate: str, reason: str) -> Job:
+        """Record a parameter that ended its UML; returns the job for those after it."""
+        before = job.begun or Case(job.suite, console.running)
+        lines = after_parameters(console.pending, parameters_in(before.lines))
+        last = after_parameters(lines, parameters_in(lines))
+        lines = [*before.lines, *lines[:len(lines) - len(last)], *shortened(last)]
+        begun = replace(before, broken={**before.broken, console.parameter: (fate, reason)}, lines=[
+            *lines, f"        not ok {parameters_in(lines) + 1} {console.parameter}"])
+        self.hangs[job.suite] += fate == "hung"
+        return Job(job.suite, begun.full_name, [begun.name], begun)
 
     def _boot_failed(self, uml: Uml, ended_by: str) -> None:
         """Note that a kernel which has listed its cases did not start KUnit this time."""
@@ -359,6 +387,7 @@ class Runner:
     def _blame(self, job: Job, name: str, fate: str, reason: str, lines: list[str]) -> None:
         case = Case(job.suite, name, shortened(lines), fate, reason)
         self.cases[case.full_name] = case
+        self.hangs[job.suite] += fate == "hung"
 
 
 def shortened(lines: list[str]) -> list[str]:
@@ -429,7 +458,8 @@ def gather(runner: Runner, cases: list[str], chosen: list[str]) -> Results:
     decisions = [line for case in cases for line in runner.decisions.get(case, [])]
     missing = sum(case not in runner.cases for case in chosen)
     return Results(suites, decisions, umls=runner.umls, missing=missing,
-                   reports=[runner.reports[key] for key in sorted(runner.reports)])
+                   reports=[runner.reports[key] for key in sorted(runner.reports)],
+                   abandoned=dict(runner.abandoned))
 
 
 def read_durations(layout: Layout) -> dict[str, float]:

@@ -56,6 +56,7 @@ class Request:
     make_options: list[str] = field(default_factory=list)
     kernel_args: list[str] = field(default_factory=list)
     shuffle: int | None = None
+    hangs: int = 3
 
     def check(self) -> None:
         """Raise SwapKunitError for whatever is wrong before packages are installed and kernels fetched."""
@@ -130,7 +131,7 @@ class Session:
         """How to start the UMLs: the fragments' arguments, then the user's."""
         args = [*self.config.kernel_args, *self.request.kernel_args]
         return RunOptions(self.request.filters, self.request.timeout, self.request.jobs, args,
-                          self.request.kernel_args, self.request.shuffle)
+                          self.request.kernel_args, self.request.shuffle, self.request.hangs)
 
     def build_options(self) -> BuildOptions:
         """How to call make."""

@@ -34,6 +34,8 @@ def verdict(session: Session, results: Results, report: Report) -> str:
     lines += [f"{paint('fixed here', GREEN)} {text}" for text in report.fixed]
     lines += skips(report)
     lines += not_built(report, session.layout.tree)
+    lines += [f"abandoned  {suite}, which hung: {plural(number, 'case')} not run"
+              for suite, number in results.abandoned.items()]
     if results.interrupted:
         lines.append(f"stopped    before the end: {plural(results.missing, 'case')} not run")
     lines.append(f"time       {session.stages.line()} ({results.umls} UMLs)")
