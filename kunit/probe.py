@@ -39,6 +39,7 @@ STATICS = {
     "SWAPIN_CHARGED":
         ("mm/swap_state.c", r"\bmem_cgroup_(swapin_charge_folio|swapin_charge_page|charge)\("),
     "SWAP_CHARGED": ("mm/swapfile.c", r"\bmem_cgroup_try_charge_swap\("),
+    "THROTTLE_SCHEDULED": ("mm/swapfile.c", r"\bblk_cgroup_congested\([\s\S]*\bblkcg_schedule_throttle\("),
     "SWAP_CACHE_ADD_IN_CLUSTER": ("mm/swapfile.c", r"\b__swap_cache_add_folio\(\w+, \w+,"),
     "SWAP_CACHE_ADD_SHADOW": ("mm/swapfile.c", r"\bswap_cache_add_folio\(\w+, \w+, NULL\)"),
     "ZSWAP_ENTRY_ALLOC": ("mm/zswap.c", r"\bkmem_cache_alloc(_node)?\("),

@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/fs.h>
 #include <linux/namei.h>
+#include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
 #include <linux/bio.h>
 #include <linux/pagemap.h>

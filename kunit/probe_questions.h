@@ -203,6 +203,9 @@ bool probe(struct work_struct *work) { return disable_work_sync(work); }
 PROBE(SET_PTES)			/* maps several pages in one call */
 void probe(struct mm_struct *mm, pte_t *ptep, pte_t pte) { set_ptes(mm, 0, ptep, pte, 2); }
 
+PROBE(BIO_BLKCG_CSS)		/* else bio_blkcg(bio)->css */
+void *probe(struct bio *bio) { return bio_blkcg_css(bio); }
+
 PROBE(SPLIT_FOLIO)
 int probe(struct folio *folio) { return split_folio(folio); }
 

@@ -90,6 +90,7 @@ struct swap_cluster_facts {
  * @SWAP_FAIL_ZSWAP_TREE: memory for the entry's place in the tree
  * @SWAP_FAIL_ZSWAP_LRU: memory for the cgroup's list
  * @SWAP_FAIL_ZSWAP_SETUP: each part of a pool, or of an area's tree
+ * @SWAP_FAIL_CONGESTION: no error: the io cgroup of the task is congested
  * @SWAP_FAIL_POINTS: number of points
  */
 enum swap_fail_point {
@@ -104,6 +105,7 @@ enum swap_fail_point {
 	SWAP_FAIL_ZSWAP_TREE,
 	SWAP_FAIL_ZSWAP_LRU,
 	SWAP_FAIL_ZSWAP_SETUP,
+	SWAP_FAIL_CONGESTION,
 	SWAP_FAIL_POINTS,
 };
 
@@ -193,6 +195,14 @@ void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
  */
 bool swap_kunit_cluster(struct swap_info_struct *si, unsigned int cluster,
 			struct swap_cluster_facts *facts);
+
+/**
+ * swap_kunit_throttled() - was a task last told to wait for a disk?
+ * @disk: the disk, or NULL for any
+ *
+ * Return: true if so; the answer is forgotten.
+ */
+bool swap_kunit_throttled(struct gendisk *disk);
 
 /* Slots in a cluster. */
 unsigned int swap_kunit_cluster_size(void);

@@ -26,6 +26,26 @@
 #error "not seen: SWAP_FAIL_CHARGE"
 #endif
 
+#if defined(CONFIG_MEMCG) && defined(CONFIG_BLK_CGROUP)
+#include <linux/blk-cgroup.h>
+
+#if !SWAP_API_THROTTLE_SCHEDULED
+#error "not seen: SWAP_FAIL_CONGESTION"
+#endif
+
+/* A disk, or its queue. */
+static const void *swap_seam_throttled;
+
+#define blk_cgroup_congested() \
+	(swap_seam_fail(SWAP_FAIL_CONGESTION) || blk_cgroup_congested())
+#define blkcg_schedule_throttle(disk, use_memdelay) do {			\
+	typeof(disk) __disk = (disk);						\
+										\
+	swap_seam_throttled = __disk;						\
+	blkcg_schedule_throttle(__disk, use_memdelay);				\
+} while (0)
+#endif
+
 #include "swap_kunit_alloc.h"
 #include "swapfile_real.c"
 #include <linux/seq_file.h>
@@ -36,6 +56,17 @@ const struct swap_seams *swap_seams;
 int swap_kunit_allocations(void)
 {
 	return atomic_read(&swap_seam_live);
+}
+
+bool swap_kunit_throttled(struct gendisk *disk)
+{
+#if defined(CONFIG_MEMCG) && defined(CONFIG_BLK_CGROUP)
+	const void *by = xchg(&swap_seam_throttled, NULL);
+
+	return disk ? by == disk || by == disk->queue : !!by;
+#else
+	return false;
+#endif
 }
 
 unsigned int swap_kunit_cluster_size(void)

@@ -287,6 +287,58 @@ static void reclaim_without_swap_fails(struct kunit *test)
 	SWAP_EXPECT_BIOS(test, area->disk, "");
 }
 
+/* Each page is written for the io cgroup of its memory cgroup, and a bio has pages of one only. */
+static void page_is_written_for_its_cgroup(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 4);
+	struct memory_cgroup *first, *second;
+	struct swap_area *area;
+	unsigned int nr;
+
+	memory_cgroup_split_io(test);
+	first = memory_cgroup_new(test);
+	second = memory_cgroup_new(test);
+	area = swap_area_on(test, &SWAP_AREA_SSD);
+	user_memory_join(mem, first);
+	user_fill(mem, 0, 2);
+	user_memory_join(mem, second);
+	user_fill(mem, 2, 2);
+	fake_disk_forget_bios(area->disk);
+	user_page_out(mem, 0, 4);
+	KUNIT_ASSERT_NOT_NULL(test, memory_cgroup_io(first));
+	for (nr = 0; fake_disk_bio(area->disk, nr); nr++) {
+		const struct fake_bio *bio = fake_disk_bio(area->disk, nr);
+		bool early = bio->offset < swap_slot_at(area, 0, 2);
+
+		KUNIT_EXPECT_PTR_EQ_MSG(test, bio->css, memory_cgroup_io(early ? first : second),
+					"rule: a page is written for the cgroup it is charged to");
+	}
+	SWAP_EXPECT_BIOS(test, area->disk, swap_has(WRITE_BATCHED) ? "W0:0+2 W0:2+2" :
+			 "W0:0 W0:1 W0:2 W0:3");
+}
+
+/* A task whose cgroup is congested waits for the first swap device. */
+static void congested_cgroup_is_throttled(struct kunit *test)
+{
+	struct user_memory *mem = user_memory_new(test, 2);
+	struct swap_area *first;
+
+	if (!IS_ENABLED(CONFIG_BLK_CGROUP))
+		kunit_skip(test, "CONFIG_BLK_CGROUP is not set");
+	first = swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 9 });
+	swap_area_on(test, &(struct swap_area_config){
+		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 5 });
+	swap_fail_errno(test, SWAP_FAIL_CONGESTION, 1, SWAP_FAIL_ALL, -EBUSY);
+	user_fill(mem, 0, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_throttled(fake_disk_gendisk(first->disk)),
+			      "rule: a task of a congested cgroup waits for the first swap device");
+	swap_fail_errno(test, SWAP_FAIL_CONGESTION, 1, 0, 0);
+	user_fill(mem, 1, 1);
+	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_throttled(NULL),
+			       "rule: a task is throttled only while its cgroup is congested");
+}
+
 static struct kunit_case swap_memcg_cases[] = {
 	KUNIT_CASE(swap_is_charged),
 	KUNIT_CASE(limit_of_0_keeps_all_pages_in_memory),
@@ -301,6 +353,8 @@ static struct kunit_case swap_memcg_cases[] = {
 	KUNIT_CASE(swap_cache_page_counts_for_its_cgroup),
 	KUNIT_CASE(reclaim_of_the_parent_swaps_the_child),
 	KUNIT_CASE(reclaim_without_swap_fails),
+	KUNIT_CASE(page_is_written_for_its_cgroup),
+	KUNIT_CASE(congested_cgroup_is_throttled),
 	{}
 };
 
