@@ -94,9 +94,9 @@ class Outcomes(Applying):
     def test_parts_without_code_do_not_stop_the_code(self) -> None:
         write(self.kernel / "MAINTAINERS", "one\n")
         for git_line in ("diff --git {0} {1}\n", ""):
+            files = (("MAINTAINERS", "other"), ("mm/zswap.c", "int zswap;"), ("Documentation/x.rst", "gone"))
             diff = "".join(git_line.format(f"a/{name}", f"b/{name}")
-                           + f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{old}\n+new\n" for name, old in (("MAINTAINERS", "other"), ("mm/zswap.c", "int zswap;"),
-                                             ("Documentation/x.rst", "gone")))
+                           + f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{old}\n+new\n" for name, old in files)
             write(self.kernel / "mm/zswap.c", "int zswap;\n")
             outcome = self.attempt(self.patch(diff))[0]
             self.assertEqual((outcome.left_out, outcome.patch.touched),

@@ -15,8 +15,8 @@ NAME = "times"
 
 def expected(steps: list[str]) -> str:
     """The steps of a new base and how long each of them takes, in a line for the user."""
-    known = Store(cache_dir()).get(NAME) or {}
-    parts = [f"{step} about {readable(known.get(step) or ON_TWO_CORES.get(step, BUILD))}" for step in steps]
+    known: dict[str, float] = Store(cache_dir()).get(NAME) or {}
+    parts = [f"{step} about {readable(known.get(step, ON_TWO_CORES.get(step, BUILD)))}" for step in steps]
     how = "as the last time" if BASE in known else "on two idle cores"
     return f"new base: {', '.join(parts)} ({how}); a later series on it takes much less"
 
