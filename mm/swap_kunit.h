@@ -232,9 +232,9 @@ void swap_kunit_walk_lists(struct swap_info_struct *si, swap_visit_fn visit, voi
  * swap_kunit_allocations() - count the memory that swapfile.c holds
  *
  * Counts each allocation that was not yet freed, the trees of zswap and the
- * address spaces of areas included. The swap_info_struct of an area and its
- * reference are kept for the next area. Compare two results; one alone says
- * nothing.
+ * address spaces of areas included, but not the swap_info_struct of an area and
+ * its reference, which are kept for the next area. Compare two results; one alone
+ * says nothing.
  *
  * Return: number of allocations.
  */

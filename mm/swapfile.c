@@ -55,7 +55,9 @@ const struct swap_seams *swap_seams;
 
 int swap_kunit_allocations(void)
 {
-	return atomic_read(&swap_seam_live);
+	/* Of each area there ever was, its structure and reference are kept. */
+	return atomic_read(&swap_seam_live) -
+	       nr_swapfiles * (SWAP_API_SWAP_USERS_REF ? 2 : 1);
 }
 
 bool swap_kunit_throttled(struct gendisk *disk)

@@ -107,7 +107,7 @@ static void everything_is_freed(struct kunit *test)
 	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 24);
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, device->area.swap_flags), 0);
 	user_fill(mem, 0, 24);
@@ -195,7 +195,7 @@ static void slot_shared_by_very_many_processes(struct kunit *test)
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 1), *child[130];
 	struct swap_slot_facts slot;
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);

@@ -193,7 +193,7 @@ static void bad_header_is_refused(struct kunit *test)
 	const struct header_param *param = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = param->disk, .clusters = 3, .mangle = param->mangle });
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 
 	if (param->limited)
 		swap_limit_area_size(test, 4 * swap_cluster_slots());
@@ -210,7 +210,7 @@ static void bad_page_twice(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .mangle = header_bad_page_twice });
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 	struct swap_area_facts facts;
 	int err;
 
@@ -232,7 +232,7 @@ static void refused_device_is_accepted_later(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_HDD, .clusters = 1, .mangle = header_bad_page_past_end });
-	int allocations = swap_area_allocations(test), i;
+	int allocations = swap_kunit_allocations(), i;
 	union swap_header *header;
 
 	for (i = 0; i < 5; i++)
@@ -257,7 +257,7 @@ static void every_allocation_may_fail(struct kunit *test)
 	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = device->area.disk, .clusters = 1, .tail_slots = 10 });
-	int allocations = swap_area_allocations(test), err;
+	int allocations = swap_kunit_allocations(), err;
 	unsigned int nth;
 
 	if (swap_has(FRONTSWAP_MAP))
@@ -285,7 +285,7 @@ static void every_allocation_may_fail(struct kunit *test)
 static void unreadable_header(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EIO,
@@ -347,7 +347,7 @@ static void dirty_pages_are_written_first(struct kunit *test)
 static void dirty_pages_that_cannot_be_written(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 
 	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->log.base + 5), 0);
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
@@ -380,7 +380,7 @@ static void bad_header_of_a_file_is_refused(struct kunit *test)
 	const struct file_param *param = swap_param(test);
 	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
 		.disk = &FAKE_DISK_SSD, .extents = file_extents });
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 
 	param->mangle(fake_disk_page(area->disk, file_extents[0].block));
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EINVAL,
@@ -471,7 +471,7 @@ static void bad_path_is_refused(struct kunit *test)
 	const struct path_param *param = swap_param(test);
 	const char *path = param->mode ? swap_node_new(test, param->mode, param->dev) :
 					 param->path;
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(path, 0), param->err,
 			    "rule: swapon is refused: %s", param->name);
@@ -482,7 +482,7 @@ static void bad_path_is_refused(struct kunit *test)
 static void unknown_flags_are_refused(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = swap_area_allocations(test), bit;
+	int allocations = swap_kunit_allocations(), bit;
 
 	for (bit = 0; bit < 32; bit++)
 		if (!(BIT(bit) & SWAP_FLAGS_VALID))
@@ -494,7 +494,7 @@ static void unknown_flags_are_refused(struct kunit *test)
 static void swapon_needs_privilege(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = swap_area_allocations(test);
+	int allocations = swap_kunit_allocations();
 
 	swap_drop_privilege(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
