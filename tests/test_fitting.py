@@ -12,6 +12,7 @@ from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.layout import REPO, Layout
 from swapkunit.build import fit
 from swapkunit.build.fitting import Complaint, Misfit, OwnCode, Source, cases_in, complaints
+from swapkunit.build.overlay import FITTED
 
 from .support import Scratch, write
 
@@ -190,13 +191,13 @@ class Forgetting(Scratch):
 
     def test_any_file_that_was_read_counts(self) -> None:
         layout = Layout(self.top)
-        for name in ("mm/x.c", "include/linux/x.h", "include/linux/sched/x.h", "include/kunit/x.h", "arch/um/include/x.h",
-                     "include/linux/unread.h"):
+        for name in ("mm/x.c", "include/linux/x.h", "include/linux/sched/x.h", "include/kunit/x.h",
+                     "arch/um/include/x.h", "include/linux/unread.h"):
             write(layout.tree / name, "")
         read = ["arch/um/include/x.h", "include/linux/x.h"]
 
         def left_out() -> list[str]:
-            write(layout.tree / fit.FITTED / "mm/zswap.c", "")
+            write(layout.tree / FITTED / "mm/zswap.c", "")
             write(layout.tree / fit.RECORD, json.dumps({"key": fit.key(layout, read), "read": read}))
             return fit.forget_when_changed(layout)
         self.assertEqual(left_out(), [])
@@ -219,8 +220,8 @@ class Authors(Scratch):
         fitting = fit.Fitting(layout, 1)
         found = [Complaint(file, 7, text) for text in texts]
         fitting.own.misfits = [Misfit(one.file, one.line, one.text, one.symbol) for one in found]
-        with mock.patch.object(fit.git, "bytes_of", return_value=edited.encode()), \
-                mock.patch.object(fit.kernels, "cached", return_value=[]), \
+        with mock.patch("swapkunit.base.git.bytes_of", return_value=edited.encode()), \
+                mock.patch("swapkunit.source.kernels.cached", return_value=[]), \
                 contextlib.redirect_stderr(io.StringIO()) as said:
             try:
                 fitting._raise_for_authors(found)       # pylint: disable=protected-access

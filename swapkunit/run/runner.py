@@ -34,7 +34,8 @@ BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
 class RunOptions:
     """filters: globs such as "swap_alloc.*". timeout: seconds without output until a UML is killed.
 
-    hangs: hung cases after which suites that hang are abandoned. shuffle: a seed; each case then runs in its own UML, in random order.
+    hangs: hung cases after which suites that hang are abandoned.
+    shuffle: a seed; each case then runs in its own UML, in random order.
     kernel_args: the whole command line; given: the arguments among them from the user.
     """
 
@@ -280,7 +281,8 @@ class Runner:
         """Whether so much hangs that the rest of the suite, if it hangs too, is not run; it is then marked as hung."""
         if not self.hangs[job.suite] or sum(self.hangs.values()) < self.options.hangs:
             return False
-        why = f"not run: {plural(sum(self.hangs.values()), 'case')} of this run hung, {self.hangs[job.suite]} of this suite"
+        why = (f"not run: {plural(sum(self.hangs.values()), 'case')} of this run hung, "
+               f"{self.hangs[job.suite]} of this suite")
         for name in job.cases:
             case = Case(job.suite, name, [], "hung", why)
             if job.begun:
@@ -436,8 +438,8 @@ def run(layout: Layout, cases: list[str], options: RunOptions, binary: Path | No
     commands.show([binary or layout.vmlinux, *shown])
     with same_addresses() as allowed:
         if not allowed:
-            print("note: this machine randomises the addresses of UMLs: before 7.0 their memory, and so some decisions, "
-                  "may differ between runs", flush=True)
+            print("note: this machine randomises the addresses of UMLs: before 7.0 their memory, and so some "
+                  "decisions, may differ between runs", flush=True)
     complete = runner.run(jobs)
     results = gather(runner, cases, chosen)
     results.interrupted = not complete
