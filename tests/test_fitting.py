@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import unittest
 from unittest import mock
 
@@ -109,7 +110,12 @@ class Dropping(unittest.TestCase):
                 for one in source.items:
                     self.assertLess(one.last - one.first, 150, source.lines[one.first])
                 if path.name.endswith("_kunit.c"):
-                    self.assertTrue(cases_in(source.text))
+                    bodies = re.findall(r"^static void (\w+)\(struct kunit \*test\)$", source.text, re.M)
+                    cases = [case.split(".")[1] for case in cases_in(source.text)]
+                    self.assertTrue(cases)
+                    self.assertLessEqual(set(cases), set(bodies))
+                    called = re.findall(r"\b(\w+)\(test\)", source.text)
+                    self.assertLessEqual(set(bodies) - set(called), set(cases), "cases that are not counted")
 
 
 class Leaving(unittest.TestCase):
