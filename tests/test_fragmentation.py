@@ -9,6 +9,7 @@ import io
 import unittest
 from pathlib import Path
 
+from swapkunit.build.fit import LeftOut
 from swapkunit.decisions import fragmentation as bench
 from swapkunit.run import runner
 from swapkunit.cli.options import positive
@@ -110,8 +111,8 @@ class Selected(unittest.TestCase):
     CASES = ["swap_alloc.a", f"{bench.SUITE}.large_folios_find_slots"]
 
     def test_not_in_a_plain_run(self) -> None:
-        self.assertEqual(runner.select(self.CASES, []), self.CASES[:1])
-        self.assertEqual(runner.select(self.CASES, [bench.SUITE]), self.CASES[1:])
+        self.assertEqual(runner.select(self.CASES, [], LeftOut()), self.CASES[:1])
+        self.assertEqual(runner.select(self.CASES, [bench.SUITE], LeftOut()), self.CASES[1:])
 
 
 if __name__ == "__main__":
