@@ -95,7 +95,8 @@ class Removed(Scratch):
         self.made(self.top / "all/7.3/presubmit")
         self.made(self.top / "all/7.3/presubmit/plain")
         write(self.top / "all/matrix.json", "")
-        self.assertEqual(self.clean(self.top / "all"), (0, f"removing {self.top / 'all'}\n"))
+        self.assertEqual((self.clean(self.top / "all")), (0, "".join(f"removing {self.top}/all{place}\n" for place in (
+            "/7.3/thp", "/7.3/presubmit/plain", "/7.3/presubmit", "/7.3/coverage", ""))))
         self.assertEqual(os.listdir(self.top), [])
 
     def test_what_only_has_a_name_of_ours(self) -> None:

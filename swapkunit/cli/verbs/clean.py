@@ -35,7 +35,6 @@ def clean(args: argparse.Namespace) -> int:
             if (directory / ours.LOCK).exists():
                 held.enter_context(Layout(directory).lock())
         for top in tops:
-            print(f"removing {relative(top)}", flush=True)
             remove(top, [directory for its_top, directory in found if its_top == top])
     if args.cache and cache_dir().exists():
         empty_cache()
@@ -47,6 +46,7 @@ def remove(top: Path, directories: list[Path]) -> None:
     """Remove the output directories in top, the innermost first, and top; name what is not ours."""
     root = next((own for own in own_tops() if own in top.parents), top)
     for directory in filter(Path.exists, dict.fromkeys((*reversed(directories), top))):
+        print(f"removing {relative(directory)}", flush=True)
         ours.remove(directory)
         ours.remove_empty(directory.parent, len(directory.relative_to(root).parts))
     left = [Path(parent, name) for parent, _, names in os.walk(top) for name in names]
