@@ -676,6 +676,13 @@ class Report(Scratch):
         self.assertLess(lines.index("ERROR suites"), lines.index("more findings"), "the weightiest are kept")
         self.assertNotIn("WARNING suites", lines)
 
+    def test_table_that_is_too_wide_is_in_blocks(self) -> None:
+        rows = [["patch", *(f"heading{number}" for number in range(9))], ["1/1", *"123456789"]]
+        lines = reports.blocks(rows)
+        self.assertEqual([line.split()[0] for line in lines], ["patch", "1/1"] * 2)
+        self.assertTrue(all(len(line) <= reports.WIDTH for line in lines))
+        self.assertEqual(" ".join(lines).split().count("9"), 1)
+
     def test_every_cell_is_explained(self) -> None:
         made = self.made(Step("build", PASS, "builds"), Step("W=1", PASS, "not checked: 32 bit: no multilib", "part"),
                          Step("sparse", SKIP, "none of the files"), Step("configs", SKIP, "none of the files"),

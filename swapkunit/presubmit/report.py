@@ -18,6 +18,7 @@ LINES, WIDTH = 40, 72   # of report.txt: it goes into a mail
 EVIDENCE = (20, 12, 8, 5, 3, 2, 1, 0)   # most lines of each finding's evidence; the first number that fits is used
 UNLIMITED = 1 << 30
 ROWS, NOTES = 12, 4     # most patches in the table, and most notes
+NARROW = 9              # columns of a table that is one block
 CELL = 3 * (WIDTH - 2)  # most characters that explain a cell
 MEANINGS = {"same": "no decision differs", "offset": "some hunks apply at other lines",
             "lists": "the same decisions, but clusters end up on other lists"}
@@ -229,23 +230,25 @@ def patches(number: int) -> str:
 def table(report: PresubmitReport, most: int | None = None) -> list[str]:
     """A row for each patch, a column for each step; of more patches than most, those with the weightiest findings."""
     rows = [["patch", *(SHORT.get(name, name) for name in report.columns)]]
+    most = most // 2 if most and len(rows[0]) > NARROW else most
     ranked = sorted(report.patches, key=lambda patch: -ORDER.index(patch.status))[:most]
     for patch in report.patches:
         if patch in ranked:
             rows.append([patch.name, *(step.cell if step else "" for step in map(patch.step, report.columns))])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    between = "  " if sum(widths) + 2 * len(widths) <= WIDTH else " "
-    lines = [between.join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
     left = len(report.patches) - len(ranked)
-    lines = [part for line in lines for part in broken(line)]
-    return lines + ([f"and {patches(left)} more in report.html"] if left else [])
+    return blocks(rows) + ([f"and {patches(left)} more in report.html"] if left else [])
 
 
-def broken(line: str) -> list[str]:
-    """A row of the table in WIDTH columns."""
-    if len(line) <= WIDTH:
-        return [line]
-    return textwrap.wrap(line, WIDTH, subsequent_indent="       ", break_on_hyphens=False)
+def blocks(rows: list[list[str]]) -> list[str]:
+    """The rows in columns; those that do not fit in WIDTH are in a block of their own below, each with the first."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    groups: list[list[int]] = [[0]]
+    for column in range(1, len(widths)):
+        if sum(widths[one] + 2 for one in groups[-1]) + widths[column] > WIDTH:
+            groups.append([0])
+        groups[-1].append(column)
+    return ["  ".join(f"{row[column]:<{widths[column]}}" for column in group).rstrip()
+            for group in groups for row in rows]
 
 
 def legend(report: PresubmitReport) -> list[str]:
