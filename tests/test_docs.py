@@ -132,7 +132,8 @@ class Suites(unittest.TestCase):
     def test_invariants_are_those_that_are_checked(self) -> None:
         rules = re.findall(r"\n\n([^\s`].*)\n\t", page("rules.rst").partition("\nThe four")[0])[:-1]
         checked = "".join(path.read_text().lower() for path in (REPO / "kunit/fixture").glob("*.c"))
-        self.assertEqual((len(rules), [rule for rule in rules if rule.lower() not in checked]), (4, []))
+        self.assertGreaterEqual(len(rules), 4)
+        self.assertEqual([rule for rule in rules if rule.lower() not in checked], [])
 
     def test_mechanisms_that_are_named_exist(self) -> None:
         known = [entry.name for entry in runpy.run_path(str(REPO / "kunit/mechanisms.py"))["MECHANISMS"]]
