@@ -94,6 +94,12 @@ static inline __maybe_unused void *swap_seam_zswap_tfm(void *tfm)
 	return tfm;
 }
 
+static inline __maybe_unused void *swap_seam_zswap_tfm_end(void *tfm)
+{
+	swap_seam_zswap_count(SWAP_LIVE_CRYPTO, -!IS_ERR_OR_NULL(tfm));
+	return tfm;
+}
+
 #undef kmem_cache_alloc_node
 #undef kmem_cache_alloc
 #undef kzalloc
@@ -152,14 +158,8 @@ static inline __maybe_unused void *swap_seam_zswap_tfm(void *tfm)
 #define crypto_alloc_comp(...) \
 	swap_seam_zswap_tfm(SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),	\
 						 crypto_alloc_comp(__VA_ARGS__)))
-#define crypto_free_acomp(tfm) do {						\
-	swap_seam_zswap_count(SWAP_LIVE_CRYPTO, -!IS_ERR_OR_NULL(tfm));		\
-	crypto_free_acomp(tfm);							\
-} while (0)
-#define crypto_free_comp(tfm) do {						\
-	swap_seam_zswap_count(SWAP_LIVE_CRYPTO, -!IS_ERR_OR_NULL(tfm));		\
-	crypto_free_comp(tfm);							\
-} while (0)
+#define crypto_free_acomp(tfm)	crypto_free_acomp(swap_seam_zswap_tfm_end(tfm))
+#define crypto_free_comp(tfm)	crypto_free_comp(swap_seam_zswap_tfm_end(tfm))
 #define percpu_ref_init(...) \
 	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, __err, percpu_ref_init(__VA_ARGS__))
 

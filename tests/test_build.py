@@ -175,11 +175,13 @@ class MissingSource(Scratch):
         with mock.patch.object(build, "REPO", self.top):
             write(self.top / "kunit/Makefile", "obj-y += suites/swap_new_kunit.o\n")
             write(self.top / "mm/Makefile", "obj-y += new.o\n")
-            for made, message in (("mm/kunit/suites/swap_new_kunit.o", "kunit/Makefile lists suites/swap_new_kunit.o, but"),
-                                  ("../mm/kunit/suites/swap_new_kunit.c", "there is no kunit/suites/swap_new_kunit.c; add"),
+            suite = "suites/swap_new_kunit"
+            for made, message in ((f"mm/kunit/{suite}.o", f"kunit/Makefile lists {suite}.o, but"),
+                                  (f"../mm/kunit/{suite}.c", f"there is no kunit/{suite}.c; add"),
                                   ("mm/new.o", "mm/Makefile lists new.o, but there is no mm/new.c")):
                 with self.assertRaisesRegex(SwapKunitError, message) as seen:
-                    build.raise_for_missing_source(f"make[4]: *** No rule to make target '{made}', needed by 'x'.  Stop.")
+                    build.raise_for_missing_source(
+                        f"make[4]: *** No rule to make target '{made}', needed by 'x'.  Stop.")
                 self.assertEqual(seen.exception.code, 2)
             build.raise_for_missing_source("make: *** No rule to make target 'mm/theirs.o', needed by 'mm/built-in.a'.")
 

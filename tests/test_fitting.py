@@ -174,7 +174,8 @@ class Leaving(unittest.TestCase):
                  "#define take(folio) seam_take(folio)\n"
                  "#define charge(folio) \\\n\t(swap_seam_fail(SWAP_FAIL_CHARGE) ? -ENOMEM : charge(folio))\n"
                  "#if SWAP_API_ZSWAP\n#else\n#error \"not seen: swap_seam_zswap_loaded\"\n#endif\n")
-        for line, lost in (("take(a, b);", {"allocates", "counts"}), ("err = charge(a, b);", {"fails"}), ("", {"loads"})):
+        for line, lost in (("take(a, b);", {"allocates", "counts"}), ("err = charge(a, b);", {"fails"}),
+                           ("", {"loads"})):
             own = OwnCode.of({"mm/swapfile.c": seams, "mm/kunit/suites/x_kunit.c": suite})
             error = (Complaint("mm/swapfile_real.c", 7, "macro passed 2 arguments") if line else
                      Complaint("mm/swapfile.c", 10, '#error "not seen: swap_seam_zswap_loaded"'))

@@ -115,7 +115,8 @@ class Fragments(Scratch):
         self.assertEqual(unmet(config, {"B": "y", "C": "3"}), ["A", "B"])
 
     def test_wishes_give_way(self) -> None:
-        write(self.top / "configs/lean.defaults", "# CONFIG_A is not set\n# CONFIG_B is not set\n# CONFIG_C is not set\n")
+        write(self.top / "configs/lean.defaults",
+              "# CONFIG_A is not set\n# CONFIG_B is not set\n# CONFIG_C is not set\n")
         write(self.top / ".kunitconfig", "CONFIG_A=y\n")
         config = gather(self.top, [], self.top / "configs", lean=True)
         self.assertEqual((config.wanted, config.wishes()), ({"A": "y", "B": "n", "C": "n"}, {"B", "C"}))

@@ -31,7 +31,7 @@ class Plan(unittest.TestCase):
         return [f"{cell.asked} {cell.config_name}" for cell in matrix.plan(*args)]
 
     def test_default_is_all_known_kernels_plain(self) -> None:
-        self.assertEqual(self.names([], [], None), ["7 plain", "6.12 plain", "6.1 plain", "5.10 plain"])
+        self.assertEqual(self.names([], [], None), ["7 plain", "7.2 plain", "6.12 plain", "6.1 plain", "5.10 plain"])
 
     def test_kernels_times_configs(self) -> None:
         self.assertEqual(self.names(["7", "6.1"], ["plain", "kasan+smp"], None),

@@ -34,7 +34,8 @@ FREE_FIRST = """--- a/mm/swapfile.c
  int frag_clusters;
 """
 
-CLUSTERS = "int cluster_alloc_swap_entry(void)\n{\n\treturn nonfull_clusters[order] ?: &si->free_clusters;\n}\nint frag_clusters;\n"
+CLUSTERS = ("int cluster_alloc_swap_entry(void)\n{\n\treturn nonfull_clusters[order] ?: &si->free_clusters;\n}\n"
+            "int frag_clusters;\n")
 
 
 class Presence(Scratch):

@@ -136,8 +136,8 @@ class Fates(RunCase):
         self.assertEqual(results.abandoned, {"swap_a": 2})
 
     def test_hangs_are_counted_over_all_suites(self) -> None:
-        results = self.run_suites({"swap_a": ["hang_1", "hang_2"], "swap_b": ["hang_1", "pass_2"], "swap_c": ["pass_1"]},
-                                  timeout=0.5, jobs=1, hangs=2)
+        suites = {"swap_a": ["hang_1", "hang_2"], "swap_b": ["hang_1", "pass_2"], "swap_c": ["pass_1"]}
+        results = self.run_suites(suites, timeout=0.5, jobs=1, hangs=2)
         self.assertEqual(list(self.fates(results).values()), ["hung", "hung", "hung", "hung", "ok"])
         self.assertEqual(results.abandoned, {"swap_b": 1})
 
@@ -447,12 +447,12 @@ class Names(RunCase):
 
     def test_addresses_in_functions_get_names(self) -> None:
         binary = write(self.top / "vmlinux", "")
-        with mock.patch.object(commands, "run", return_value=commands.Finished(0, NM)) as nm:
+        with mock.patch.object(commands, "run", return_value=commands.Finished(0, NM)) as run:
             found = [symbols.Symbols(binary).name(line) for line in (
                 " [<60001044>] ? 0x0000000060001044", "at 0x60001000, CPU#0", "0x60002010 0x7f0000001044 0x60000fff")]
         self.assertEqual(found, [" [<60001044>] ? do_two+0x4/0xc0", "at do_one+0x0/0x40, CPU#0",
                                  "0x60002010 0x7f0000001044 0x60000fff"])
-        nm.assert_called_once()
+        run.assert_called_once()
 
     def test_the_console_and_its_log_have_the_names(self) -> None:
         with mock.patch.object(symbols, "functions", return_value=([0x60001000, 0x60002000], ["do_one", "end"])):

@@ -43,7 +43,8 @@ class Compiler(unittest.TestCase):
 
     def test_no_value_that_the_kernel_knows(self) -> None:
         for value in ("9", "y", "clang-19"):
-            with self.assertRaisesRegex(SwapKunitError, f"with LLVM={value}: the kernel takes LLVM=1, LLVM=-VERSION or"):
+            with self.assertRaisesRegex(SwapKunitError,
+                                        f"with LLVM={value}: the kernel takes LLVM=1, LLVM=-VERSION or"):
                 toolchain.programs([f"LLVM={value}"])
         done = subprocess.run([REPO / "swap-kunit", "run", "--make-option", "LLVM=9"], capture_output=True, check=False)
         self.assertEqual(done.returncode, 2)

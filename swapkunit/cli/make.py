@@ -46,10 +46,10 @@ def unknown(variable: str, name: str, own: list[str], verbs: Mapping[str, Verb])
     users = [f"`make {verb.name}`" for verb in verbs.values()
              if any(variable in option.variables for option in verb.every_option)]
     near = did_you_mean(f"{variable.upper()}=", [f"{known}=" for known in own])
-    if near:
-        advice = near.strip()
-    elif users:
+    if users:
         advice = f"it belongs to {', '.join(users)}"
+    elif near:
+        advice = near.strip()
     else:
         advice = f"its variables are {', '.join(own)}" if own else "it has none"
     return SwapKunitError(f"cannot run `make {name}` with {variable}=: `{name}` does not have that variable; {advice}")
