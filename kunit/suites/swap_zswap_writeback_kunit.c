@@ -53,7 +53,8 @@ static void old_pages_are_written_back(struct kunit *test)
 			    "rule: ZSWPWB counts each page that is written back once");
 	user_reclaim_cached(mem, 0, 3);
 	USER_EXPECT_INTACT(test, mem);
-	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 3U);
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 3U,
+			    "rule: a page that is written back leaves memory, and is read from the disk");
 }
 
 /* Where the new page of a reused slot goes. */
@@ -252,7 +253,8 @@ static void incompressible_page_is_written_back(struct kunit *test)
 	user_reclaim_cached(mem, 0, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, user_noise_intact(mem, 0, 9),
 			      "rule: what is read back is what was last written");
-	KUNIT_EXPECT_EQ(test, swap_decisions_count(area, SWAP_READ), 1U);
+	KUNIT_EXPECT_EQ_MSG(test, swap_decisions_count(area, SWAP_READ), 1U,
+			    "rule: a page that is written back leaves memory, and is read from the disk");
 }
 
 /*
