@@ -273,9 +273,24 @@ class Makefile(Scratch):
     def test_home_environment_and_parallel_make(self) -> None:
         self.assertEqual(self.words("run", "KSRC=~/linux"), ["run", "--ksrc=~/linux"])
         self.assertEqual(options.path("~/linux"), Path.home() / "linux")
-        self.assertEqual(options.comma_list("~/a.config,thp"), [str(Path.home() / "a.config"), "thp"])
+        self.assertEqual(options.comma_list("~/a.config,thp,thp"), [str(Path.home() / "a.config"), "thp"])
         self.assertEqual(self.words("run", KSRC="/a b"), ["run", "--ksrc=/a b"])
         self.assertEqual(self.words("-j2", "run", "V=1", "J=3"), ["run", "--verbose", "--jobs=3"])
+
+    def test_lists_and_paths_that_name_nothing(self) -> None:
+        with self.assertRaisesRegex(argparse.ArgumentTypeError, "',' names nothing"):
+            options.comma_list(",")
+        (self.top / "loop").symlink_to(self.top / "loop")
+        with self.assertRaisesRegex(argparse.ArgumentTypeError, "cannot follow .*loop"):
+            options.path(str(self.top / "loop"))
+
+    def test_man_keeps_files_of_others(self) -> None:
+        canary = write(self.top / "canary", "mine\n")
+        done = self.make("man", f"O={canary}")
+        self.assertEqual((done.returncode, canary.read_text()), (2, "mine\n"))
+        self.assertIn("is no page of swap-kunit", done.stderr)
+        for _ in range(2):
+            self.assertEqual(self.make("man", f"O={self.top}/page.1").returncode, 0)
 
     def test_unknown_variable(self) -> None:
         done = self.make("run", "KSR=/x")

@@ -28,15 +28,19 @@ FILES = {
 }
 
 
+# The first lines of a page, which tell it from files of others.
+MADE = '.\\" SPDX-License-Identifier: GPL-2.0\n.\\" made by `swap-kunit man`\n'
+
+
 def page(verbs: Iterable[Verb], statuses: Mapping[int, str]) -> str:
     """The whole page; statuses: the exit statuses of the program."""
-    return "\n".join(lines(list(verbs), statuses)) + "\n"
+    return MADE + "\n".join(lines(list(verbs), statuses)) + "\n"
 
 
 def lines(verbs: list[Verb], statuses: Mapping[int, str]) -> Iterator[str]:
     """The lines of the page."""
-    yield from ('.\\" SPDX-License-Identifier: GPL-2.0', '.\\" made by `swap-kunit man`', ".TH SWAP\\-KUNIT 1",
-                ".SH NAME", "swap\\-kunit \\- run KUnit suites against the real swap code of a Linux kernel",
+    yield from (".TH SWAP\\-KUNIT 1", ".SH NAME",
+                "swap\\-kunit \\- run KUnit suites against the real swap code of a Linux kernel",
                 ".SH SYNOPSIS", "\\fBswap\\-kunit\\fP \\fIVERB\\fP [\\fIOPTION\\fP ...]", ".br",
                 "\\fBmake\\fP \\fIVERB\\fP [\\fINAME\\fP=\\fIvalue\\fP ...]", ".SH DESCRIPTION", text(DESCRIPTION),
                 ".PP", text(MAKE), ".SH VERBS")

@@ -81,7 +81,10 @@ def option(*flags: str, make: str = "", help: str,     # pylint: disable=redefin
 
 def comma_list(text: str) -> list[str]:
     """'a,b' as ['a', 'b']; ~ is expanded, since a shell does so only at the start of an argument."""
-    return [os.path.expanduser(word) for word in text.replace(",", " ").split()]
+    words = list(dict.fromkeys(os.path.expanduser(word) for word in text.replace(",", " ").split()))
+    if text.strip() and not words:
+        raise argparse.ArgumentTypeError(f"'{text}' names nothing")
+    return words
 
 
 def positive(text: str) -> int:
@@ -115,7 +118,12 @@ def path(text: str) -> Path:
     """A path; ~ is expanded here, since dash does not do so in make's NAME=~/linux."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
-    return Path(os.path.expanduser(text))
+    named = Path(os.path.expanduser(text))
+    try:
+        named.resolve()
+    except (OSError, RuntimeError) as error:
+        raise argparse.ArgumentTypeError(f"cannot follow {text}: {error}") from None
+    return named
 
 
 # -- shared options ----------------------------------------------------------

@@ -38,7 +38,7 @@ def verdict(session: Session, results: Results, report: Report) -> str:
               for suite, number in results.abandoned.items()]
     if results.interrupted:
         lines.append(f"stopped    before the end: {plural(results.missing, 'case')} not run")
-    lines.append(f"time       {session.stages.line()} ({results.umls} UML{"s" * (results.umls != 1)})")
+    lines.append(f"time       {session.stages.line()} ({results.umls} UML{'s' * (results.umls != 1)})")
     lines += [f"{what:<10} {relative(session.layout.out / name)}" for what, name in (
         ("log", "ktap.log"), ("results", "results.json"), ("", "junit.xml"), ("decisions", "decisions.txt"),
         ("consoles", "logs"))]
