@@ -27,7 +27,7 @@ RENAMED = (
     ("mm/swapfile.c", "swap_reclaim_full_clusters", "swap_reclaim_filled_clusters",
      {"swap_alloc", "swap_alloc_model", "swap_discard", "swap_mthp_alloc"}),
     ("mm/swapfile.c", "__swap_cache_add_folio", "__swap_cache_insert_folio",
-     {path.name.removesuffix("_kunit.c") for path in REPO.glob("kunit/suites/*_kunit.c")} - {"swap_congestion"}),
+     {path.name.removesuffix("_kunit.c") for path in REPO.glob("kunit/suites/*_kunit.c")} - {"swap_memcg"}),
 )
 
 
