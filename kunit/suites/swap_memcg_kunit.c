@@ -323,8 +323,7 @@ static void congested_cgroup_is_throttled(struct kunit *test)
 	struct user_memory *mem = user_memory_new(test, 2);
 	struct swap_area *first;
 
-	if (!IS_ENABLED(CONFIG_BLK_CGROUP))
-		kunit_skip(test, "CONFIG_BLK_CGROUP is not set");
+	SWAP_REQUIRE_CONFIG(test, BLK_CGROUP);
 	first = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 9 });
 	swap_area_on(test, &(struct swap_area_config){
