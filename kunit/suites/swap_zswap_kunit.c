@@ -640,7 +640,8 @@ static void no_memory_for_another_pool(struct kunit *test)
 	unsigned int nth, failed;
 	int err = 0;
 
-	for (nth = 1; nth < 20; nth++) {
+	/* A pool may consist of 32, each with allocations of its own. */
+	for (nth = 1; nth < 500; nth++) {
 		swap_fail(test, SWAP_FAIL_ZSWAP_SETUP, nth, SWAP_FAIL_ALL);
 		err = zswap_param_set(test, "compressor", other);
 		failed = swap_failed(SWAP_FAIL_ZSWAP_SETUP);

@@ -46,14 +46,20 @@ class KnownBug:
         return len(others) < len(faults) and all(any(text in fault for text in self.also) for fault in others)
 
     def reach(self, version: str, tested: list[str]) -> Reach:
-        """Whether Linux version may have it; tested: the kernels that seen is about, oldest first."""
-        number = version_key(version)[:2]
-        older = [series for series in tested if version_key(series) <= number][-1:]
-        newer = [series for series in tested if version_key(series) >= number][:1]
-        beside = {series: series in self.seen for series in (*older, *newer)}
-        if older and newer and all(beside.values()):
+        """Whether Linux version may have it; tested: the kernels that seen is about, oldest first.
+
+        A later release of a tested series is judged like it, an earlier one by its neighbours: a fix may have been
+        backported in between.
+        """
+        number = version_key(version)
+        older = [kernel for kernel in tested if version_key(kernel) <= number][-1:]
+        newer = [kernel for kernel in tested if version_key(kernel) >= number][:1]
+        if older and version_key(older[0])[:2] == number[:2]:
+            newer = older
+        beside = [".".join(kernel.split(".")[:2]) in self.seen for kernel in older + newer]
+        if older and newer and all(beside):
             return Reach.WITHIN
-        return Reach.NEXT if any(beside.values()) else Reach.OUTSIDE
+        return Reach.NEXT if any(beside) else Reach.OUTSIDE
 
     @property
     def span(self) -> str:
