@@ -20,7 +20,7 @@ from swapkunit import sandbox
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.kernel import Kernel
 from swapkunit.build.build import not_ours
-from swapkunit.presubmit import files, page, report as reports, steps
+from swapkunit.presubmit import files, page, report as reports, steps, times
 from swapkunit.presubmit.check import check
 from swapkunit.presubmit.progress import Progress
 from swapkunit.presubmit.report import FAIL, NOTE, PASS, SKIP, WARN, Finding, PatchReport, PresubmitReport, Step
@@ -154,12 +154,50 @@ class Series(SeriesCase):
         self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")
         files = self.series()
         said = []
-        for out in ("out", "other", "other"):
+        for out, *depth in (("out", "--quick"), ("other", "--quick"), ("other",), ("other",)):
             self.out = self.top / out
-            done = self.presubmit("--quick", *files)
-            found = re.search(r"new base: build and suites about .* \((.*)\);", done.stdout)
-            said.append(found and found[1])
-        self.assertEqual(said, ["on two idle cores", "as the last time", None])
+            done = self.presubmit(*depth, *files)
+            found = re.search(r"the first time on this base: (.*); a later", done.stdout)
+            said.append(found and re.sub(r"\d+ s", "N s", found[1]))
+        later = "; after the first report: lockdep not timed on this machine yet"
+        self.assertEqual((said[:2], said[2][-len(later):], "lockdep" in said[3]), ([
+            "build and suites not timed on this machine yet", "build and suites about N s"], later, False))
+
+    def test_time_of_one_slow_run_does_not_count(self) -> None:
+        for seconds in (80.0, 400.0, 80.0):
+            times.remember(times.BASE, seconds)
+        self.assertIn("build and suites about 80 s;", times.expected([times.BASE], []))
+
+    def test_report_is_there_before_the_slow_boots(self) -> None:
+        at = "case \"$$PWD\" in */lockdep/*) touch $(O)/begun; sleep 77.4;; esac"
+        (self.kernel / "Makefile").write_text(MAKEFILE.replace("\t@echo vmlinux", f"\t@{at}\n\t@echo vmlinux"))
+        git(self.kernel, "commit", "-qam", "slow")
+        self.base = git(self.kernel, "rev-parse", "HEAD").strip()
+        self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
+        with subprocess.Popen([sys.executable, REPO / "swap-kunit", "presubmit", "--ksrc", self.kernel, "--out",
+                               self.out, *self.series()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            self.addCleanup(process.kill)
+            for _ in range(3000):
+                if (self.out / "lockdep/build/begun").exists() or process.poll() is not None:
+                    break
+                time.sleep(0.02)
+            first = next(self.out.glob("report/*/report.txt")).read_text()
+            self.assertRegex(first, r"later\n(.*\n)*memcg off, lockdep later: still to come\n")
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=20)[0].decode()
+        self.assertEqual(process.returncode, 130)
+        self.assertIn(first, said)
+        self.assertRegex(said, r"\nstopped: the report is complete but for lockdep: .*report.txt\n")
+        self.assertEqual((self.report()["stopped"], self.cells()[0]["memcg off"], self.cells()[0]["lockdep"]),
+                         (False, PASS, SKIP))
+        self.assertIn("lockdep -: stopped before its end", next(self.out.glob("report/*/report.txt")).read_text())
+
+    def test_last_line_counts_cases(self) -> None:
+        self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")
+        self.patch("mm: break it", mm__swapfile_c=PLAIN + "BROKEN\n")
+        done = self.presubmit("--quick", *self.series())
+        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(reports.PresubmitReport("", 1, "", "", "", [], self.out).totals(), "no case was run")
 
     def test_own_files_are_those_of_the_start(self) -> None:
         self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")

@@ -61,8 +61,7 @@ def check_on(base: Base, request: CheckRequest) -> PresubmitReport:
             try:
                 return checker.run()
             except KeyboardInterrupt:
-                checker.report.stopped = True
-                checker.finish()
+                checker.stop()
                 raise
 
 

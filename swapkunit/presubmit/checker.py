@@ -15,6 +15,7 @@ from .. import sandbox
 from ..base import commands
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import Layout
+from ..base.text import relative
 from ..coverage.places import FRAGMENT
 from ..series.applying import Applied, Outcome, missing_before, try_apply
 from ..series.bases import Base
@@ -24,7 +25,7 @@ from .background import BackgroundChecks, Task
 from .file_checks import FileChecks, users_of
 from .file_steps import STEPS
 from .progress import Progress
-from .report import PASS, SKIP, PatchReport, PresubmitReport, Step
+from .report import LATER, PASS, SKIP, PatchReport, PresubmitReport, Step, text
 from .request import DEFAULT, QUICK, CheckRequest
 from .testbed import PRISTINE_OF, Testbed, Tested, quiet
 from .testbeds import MEMCG_OFF, Testbeds, changes_the_build
@@ -68,8 +69,22 @@ class Checker:
             outcomes = try_apply(self.kernel.path, self.series.patches, Path(scratch) / "applied")
             self.series.patches = [outcome.patch for outcome in outcomes]   # some without parts that do not apply
             self.apply_all(outcomes, Path(scratch))
-        self.run_steps(outcomes)
+        last = self.run_steps(outcomes)
+        if last and self.testbeds.last:
+            self.run_later(*last)
         return self.finish()
+
+    def stop(self) -> None:
+        """Write the reports after an interruption: incomplete ones, unless only later steps are left."""
+        later = [step.name for step in self.report.patches[-1].steps if step.summary == LATER] \
+            if self.report.patches else []
+        self.report.stopped = not later
+        for name in later:
+            self.add(self.report.patches[-1], Step(name, SKIP, "stopped before its end", "-"))
+        self.finish()
+        if later:
+            self.progress.say(f"stopped: the report is complete but for {', '.join(later)}: "
+                              f"{relative(self.report.out / 'report.txt')}")
 
     def finish(self) -> PresubmitReport:
         """Write the reports; after an interruption they are incomplete."""
@@ -89,8 +104,8 @@ class Checker:
             self.reports[id(patch)] = report
             self.add(report, steps.applies(patch, outcome, others))
 
-    def run_steps(self, outcomes: list[Outcome]) -> None:
-        """All steps but the first."""
+    def run_steps(self, outcomes: list[Outcome]) -> tuple[list[Patch], Tested] | None:
+        """All steps but the first and those of run_later(). Returns the last patch's state, if it has one."""
         todo = list(zip(self.report.patches, self.series.patches, outcomes))
         applied = [patch for _, patch, outcome in todo if isinstance(outcome, Applied)]
         states = [applied[:number] for number in range(1, len(applied) + 1)]
@@ -116,19 +131,40 @@ class Checker:
                     times.remember(times.LINES, self.progress.since())
         if self.file_checks:
             self.check_lines(patches)
-        if before and todo and isinstance(todo[-1][2], Applied) and self.builds(todo[-1][1]):
-            for testbed in self.testbeds.last.values():
-                self.test_config(todo[-1][0], testbed, patches, before)
+        tested = before and todo and isinstance(todo[-1][2], Applied) and self.builds(todo[-1][1])
+        return (patches, before) if before and tested else None
+
+    def run_later(self, patches: list[Patch], before: Tested) -> None:
+        """Boot the last patch in other ways. It may take long, and the reports are complete without."""
+        report, where = self.report.patches[-1], relative(self.report.out / "report.txt")
+        for name in self.testbeds.last:
+            report.steps.append(Step(name, SKIP, LATER, "later", seconds=0.0).clean())
+        self.finish()
+        self.progress.say(f"\n{text(self.report)}report.txt   {where}\n")
+        for testbed in self.testbeds.last.values():
+            self.test_config(report, testbed, patches, before)
+
+    def say_how_long(self) -> None:
+        """Say what is done for the first time on this base, and how long it takes."""
+        plain, others = self.testbeds.plain, {**self.testbeds.others, **self.testbeds.last}
+        built = Layout(plain.out).vmlinux.exists() or plain.known([], []) is not None
+        cold = [times.BASE] * (not built)
+        if self.file_checks:
+            cold += [times.CONFIGURATIONS] * self.file_checks.cold()
+            counts = self.testbeds.counting_state(self.series.patches, self.report.out)
+            cold += [times.LINES] * bool(counts and not (counts.counting.out / PRISTINE_OF).exists())
+        new = [name for name, one in others.items() if not one.place and not Layout(one.out).vmlinux.exists()]
+        later = [name for name in new if name in self.testbeds.last]
+        cold += [name for name in new if name not in later]
+        if cold or later:
+            self.progress.say(times.expected(cold, later))
 
     def test_base(self) -> None:
         """Test the base. Raises UntestableKernel, or SwapKunitError if the sandbox's limits are too low for it."""
         self.progress.at("the base", "build and suites")
         plain = self.testbeds.plain
         known, cold = plain.known([], []) is not None, not Layout(plain.out).vmlinux.exists()
-        if cold and not known:
-            more = [times.CONFIGURATIONS, times.LINES] if self.file_checks else []
-            others = [name for name in (*self.testbeds.others, *self.testbeds.last) if name != MEMCG_OFF]
-            self.progress.say(times.expected([times.BASE, *more, *others]))
+        self.say_how_long()
         tested = self.testbeds.base(plain)
         base = f"its base, Linux {self.kernel.version},"
         if tested.limit:
@@ -289,7 +325,7 @@ class Checker:
         """Add a step to the report and print it."""
         if step.seconds < 0:
             step.seconds = self.progress.since()
-        report.steps.append(step.clean())
+        report.steps = [one for one in report.steps if one.name != step.name] + [step.clean()]
         self.progress.done(place_of(report), step)
 
     def skip_rest(self, report: PatchReport, why: str) -> None:

@@ -18,6 +18,7 @@ LINES, WIDTH = 40, 72   # of report.txt: it goes into a mail
 EVIDENCE = (20, 12, 8, 5, 3, 2, 1, 0)   # most lines of each finding's evidence; the first number that fits is used
 UNLIMITED = 1 << 30
 ROWS, NOTES = 12, 4     # most patches in the table, and most notes
+LATER = "still to come"     # the summary of a step that is done after the first report
 NARROW = 9              # columns of a table that is one block
 CELL = 3 * (WIDTH - 2)  # most characters that explain a cell
 MEANINGS = {"same": "no decision differs", "offset": "some hunks apply at other lines",
@@ -156,6 +157,12 @@ class PresubmitReport:
         steps = [step.status for patch in self.patches for step in patch.steps]
         bad, skipped = sum(map(self.fails, steps)), steps.count(SKIP)
         return len(steps) - bad - skipped, bad, skipped
+
+    def totals(self) -> str:
+        """How many cases passed, failed and were skipped with the last patch that could be tested."""
+        tested = [step.data["totals"] for patch in self.patches for step in patch.steps if step.name == "suites"
+                  and "totals" in step.data]
+        return str(tested[-1]) if tested else "no case was run"
 
     def heavy(self) -> list[tuple[PatchReport, Step, Finding]]:
         """The findings that are more than notes, the weightiest first."""

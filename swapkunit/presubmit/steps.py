@@ -268,7 +268,8 @@ def suites(tested: Tested, base: Tested, before: Tested | None) -> Step:
     cell = f"{len(new)} new" if new else f"-{lost}" if lost else f"{len(failed)} still" if failed else \
         tested.closing.split(" ")[0]
     summary = "; ".join([tested.closing, *(one.text for one in findings)])
-    return Step("suites", PASS, summary, cell, [], seconds, {"failed": list(new)}).having(findings)
+    return Step("suites", PASS, summary, cell, [], seconds,
+                {"failed": list(new), "totals": tested.closing}).having(findings)
 
 
 def status_in(state: Tested, name: str) -> str:

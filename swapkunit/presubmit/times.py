@@ -1,31 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How long a new base takes: as the last one did on this machine."""
+"""How long the steps of a new base take: the median of their last runs on this machine."""
 from __future__ import annotations
 
 import contextlib
+from statistics import median
 
 from ..base.layout import cache_dir
 from .store import Store
 
 BASE, CONFIGURATIONS, LINES = "build and suites", "other configurations", "coverage"
-BUILD = 180.0       # on two idle cores, for the first base of a machine
-ON_TWO_CORES = {LINES: 90.0}    # what takes another time than a build
-NAME = "times"
+RUNS = 5            # kept of each step
+NAME = "seconds"    # the file: step -> seconds of its last runs
 
 
-def expected(steps: list[str]) -> str:
-    """The steps of a new base and how long each of them takes, in a line for the user."""
-    known: dict[str, float] = Store(cache_dir()).get(NAME) or {}
-    parts = [f"{step} about {readable(known.get(step, ON_TWO_CORES.get(step, BUILD)))}" for step in steps]
-    how = "as the last time" if BASE in known else "on two idle cores"
-    return f"new base: {', '.join(parts)} ({how}); a later series on it takes much less"
+def expected(steps: list[str], later: list[str]) -> str:
+    """The steps that are done for the first time, later ones after the first report, in a line for the user."""
+    known: dict[str, list[float]] = Store(cache_dir()).get(NAME) or {}
+    now, then = (", ".join(f"{step} about {readable(median(known[step]))}" if step in known else
+                           f"{step} not timed on this machine yet" for step in names) for names in (steps, later))
+    parts = [now] * bool(now) + [f"after the first report: {then}"] * bool(then)
+    return f"the first time on this base: {'; '.join(parts)}; a later series on it takes much less"
 
 
 def remember(step: str, seconds: float) -> None:
     """A step of a new base took so long."""
     store = Store(cache_dir())
     with contextlib.suppress(OSError):      # such as a cache of somebody else's
-        store.put(NAME, {**(store.get(NAME) or {}), step: round(seconds, 1)})
+        known = store.get(NAME) or {}
+        store.put(NAME, {**known, step: [*known.get(step, []), round(seconds, 1)][-RUNS:]})
 
 
 def readable(seconds: float) -> str:

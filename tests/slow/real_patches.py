@@ -2,14 +2,16 @@
 """What presubmit says of real patches that were merged, for a person to judge: each finding is right, or a false alarm.
 
     /usr/bin/python3 -m tests.slow.real_patches DIRECTORY [--trees DIR,DIR] [--out DIR] [--cheap | --quick]
+                                               [--sample NUMBER] [--seed NUMBER]
 
 Every file of DIRECTORY, a mail or an mbox, is a series. It is checked on the newest kernel of the cache, or of
 --trees, to which all of it applies. --cheap does only the steps applies and checkpatch, and compiles the touched
-files one by one. No mail belongs into this repository.
+files one by one. --sample: no more than so many, drawn at random by --seed. No mail belongs into this repository.
 """
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import tempfile
 import time
@@ -115,12 +117,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cheap", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     args.out = args.out.resolve()
     args.out.mkdir(parents=True, exist_ok=True)
     candidates = kernels(args.trees)
     rows = []
-    for file in sorted(args.directory.iterdir()):
+    found = sorted(args.directory.iterdir())
+    for file in random.Random(args.seed).sample(found, min(args.sample, len(found))) if args.sample else found:
         rows.append(look_at(file, args, candidates))
         print(rows[-1], file=sys.stderr, flush=True)
     print("\n".join([f"{'patch':<60}  {'kernel':<9}  err warn note minutes", *rows]))

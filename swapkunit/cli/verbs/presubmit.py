@@ -28,8 +28,7 @@ def presubmit(args: argparse.Namespace) -> int:
     for name in ("report.txt", "report.html", "report.json", "junit.xml"):
         print(f"{name if name != 'junit.xml' else 'junit':<12} {relative(report.out / name)}")
     print(f"time         {report.seconds:.0f} s")
-    good, found, skipped = report.counts()
-    print(f"{good} passed, {found} failed, {skipped} skipped")
+    print(report.totals())
     return report.exit_code
 
 
