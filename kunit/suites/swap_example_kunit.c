@@ -84,7 +84,6 @@ static void cgroup_limit_is_enforced(struct kunit *test)
 	struct user_memory *mem;
 	struct swap_area *area;
 
-	SWAP_REQUIRE_CONFIG(test, MEMCG);
 	cgroup = memory_cgroup_new(test);
 	area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_charged(test, cgroup, 5);

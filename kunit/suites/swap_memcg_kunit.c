@@ -324,6 +324,7 @@ static void congested_cgroup_is_throttled(struct kunit *test)
 	struct swap_area *first;
 
 	SWAP_REQUIRE_CONFIG(test, BLK_CGROUP);
+	memory_cgroup_require(test);
 	first = swap_area_on(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .swap_flags = SWAP_FLAG_PREFER | 9 });
 	swap_area_on(test, &(struct swap_area_config){

@@ -199,7 +199,6 @@ static void cgroup_limit_below_the_folio_size_splits_it(struct kunit *test)
 	struct memory_cgroup *cgroup;
 	struct user_memory *mem;
 
-	SWAP_REQUIRE_CONFIG(test, MEMCG);
 	cgroup = memory_cgroup_new(test);
 	swap_use_order(test, order);
 	mem = user_memory_new(test, nr);

@@ -35,7 +35,7 @@ static struct user_memory *swapin_memory(struct kunit *test, unsigned long start
 	kunit_info(test, "the rule of this kernel: %s", swapin_rule());
 	mem = user_memory_at(test, start, pages);
 	*memcg = NULL;
-	if (IS_ENABLED(CONFIG_MEMCG)) {
+	if (!mem_cgroup_disabled()) {
 		struct memory_cgroup *cgroup = memory_cgroup_new(test);
 
 		*memcg = memory_cgroup_memcg(cgroup);
@@ -214,7 +214,7 @@ static void neighbour_counts_for_its_own_cgroup(struct kunit *test)
 	struct swap_area *area;
 	long before, before_other;
 
-	SWAP_REQUIRE_CONFIG(test, MEMCG);
+	memory_cgroup_require(test);
 	mem = swapin_memory(test, SWAPIN_START, 1, &of_mem);
 	other = swapin_memory(test, SWAPIN_START + 0x10000000, 3, &of_other);
 	area = swap_area_on(test, &SWAP_AREA_SSD);
@@ -245,7 +245,7 @@ static struct user_memory *pool_and_disk(struct kunit *test, struct swap_area *a
 	struct user_memory *mem;
 	unsigned int page;
 
-	SWAP_REQUIRE_CONFIG(test, MEMCG);
+	memory_cgroup_require(test);
 	mem = swapin_memory(test, SWAPIN_START, on_disk + POOL_PAGES, memcg);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "Y"), 0);
 	for (page = 0; page < on_disk; page++) {
