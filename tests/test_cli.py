@@ -68,6 +68,7 @@ class Statuses(CommandLine):
         self.assertIn("failed     swap_a.fail_2", output)
         self.assertIn("the rule is broken", output)
         self.assertIn("crashed    swap_a.crash_3", output)
+        self.assertRegex(output, r"\nagain      .*swap-kunit run .*--filter=swap_a.fail_2,swap_a.crash_3\n")
         self.assertIn("skipped    this kernel has no such thing: 1 case", output)
 
     def test_compile_error(self) -> None:
@@ -214,6 +215,17 @@ class Variables(unittest.TestCase):
         self.assertEqual(self.words("matrix", KERNEL="6.12"), ["matrix", "--kernels=6.12"])
         self.assertEqual(self.words("matrix", "KERNELS=7", KERNEL="6.12"), ["matrix", "--kernels=7"])
         self.assertEqual(self.words("matrix", "KERNEL=7", KERNELS="6.12"), ["matrix", "--kernels=7"])
+
+    def test_command_for_the_failed_cases(self) -> None:
+        failed = ["swap_a.b[zram]", "swap_a.b[ssd]", "swap_c.d"]
+        self.assertEqual(make.again(["--make", "run", "KSRC", "FILTER", "V"], {
+            "KSRC": "a b$", "FILTER": "swap_*", "V": "1", "KERNEL": "7.3"}, failed),
+            "make run KSRC='a b$$' FILTER=swap_a.b,swap_c.d V=1")
+        many = [f"swap_a.c{number}" for number in range(20)]
+        with mock.patch.object(sys, "argv", ["./swap-kunit"]):
+            self.assertEqual([make.again(["presubmit", *words, "--filter", "x", "--", "--filter=y", "a.patch"], {}, many)
+                              for words in ([], ["--quick"])], [
+                f"./swap-kunit presubmit{more} --filter=swap_a -- a.patch" for more in ("", " --quick")])
 
     def test_patches_are_split_as_by_a_shell(self) -> None:
         self.assertEqual(self.words("presubmit", "PATCHES='a b.patch' ~/c.patch none/[c].patch"),

@@ -20,6 +20,8 @@ from swapkunit import sandbox
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.kernel import Kernel
 from swapkunit.build.build import not_ours
+from swapkunit.cli.main import main
+from swapkunit.cli.verbs import presubmit
 from swapkunit.presubmit import files, page, report as reports, steps, times
 from swapkunit.presubmit.check import check
 from swapkunit.presubmit.progress import Progress
@@ -192,11 +194,21 @@ class Series(SeriesCase):
                          (False, PASS, SKIP))
         self.assertIn("lockdep -: stopped before its end", next(self.out.glob("report/*/report.txt")).read_text())
 
+    def test_command_for_the_failed_cases(self) -> None:
+        step = Step("suites", PASS, "", data={"failed": ["swap_a.b[zram]"], "totals": "1 passed"})
+        report = PresubmitReport("", 1, "", "", "", [], self.out, patches=[PatchReport(1, 1, "s", steps=[step])])
+        with mock.patch.object(presubmit, "check", return_value=report), \
+                contextlib.redirect_stdout(io.StringIO()) as said:
+            main(["presubmit", "--kernel=7.3", "a.patch"])
+        self.assertRegex(said.getvalue(), r"\nagain .* presubmit --kernel=7.3 a.patch --filter=swap_a.b\n"
+                                          r"time .*\n1 passed\n$")
+
     def test_last_line_counts_cases(self) -> None:
         self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")
         self.patch("mm: break it", mm__swapfile_c=PLAIN + "BROKEN\n")
         done = self.presubmit("--quick", *self.series())
         self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed, 0 skipped")
+        self.assertNotIn("\nagain ", done.stdout)
         self.assertEqual(reports.PresubmitReport("", 1, "", "", "", [], self.out).totals(), "no case was run")
 
     def test_own_files_are_those_of_the_start(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import io
 import os
 import re
@@ -17,7 +18,6 @@ from ..base import colors, interrupts, toolchain
 from ..base.errors import FAILED, WRONG_USE, Interrupted, SwapKunitError, explained
 from ..base.text import did_you_mean
 
-MAKE = "--make"     # the Makefile calls `swap-kunit --make VERB NAME ...`
 DESCRIPTION = """\
 Run KUnit suites against the real swap code of a Linux kernel, built for ARCH=um.
 
@@ -68,8 +68,8 @@ def open_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))
 
 
-def run_verb(argv: list[str]) -> int:
-    """Parse the arguments and run the verb; returns its exit status."""
+def run_verb(argv: list[str], given: list[str]) -> int:
+    """Parse the arguments and run the verb; returns its exit status. given: those of the program itself."""
     parser = make_parser()
     if "_ARGCOMPLETE" in os.environ:
         import argcomplete      # pylint: disable=import-outside-toplevel  # optional, for completion in a shell
@@ -86,6 +86,7 @@ def run_verb(argv: list[str]) -> int:
     colors.choose(getattr(args, "color", colors.WHEN[0]))
     if hasattr(args, "make_option"):
         args.make_option = toolchain.from_environment(args.make_option)
+    args.again = functools.partial(make.again, given, os.environ)
     status: int = args.function(args)
     sys.stdout.flush()
     return status
@@ -97,10 +98,11 @@ def main(argv: list[str]) -> int:
     open_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+    given = argv
     try:
-        if argv[:1] == [MAKE] and argv[1:2]:
+        if argv[:1] == [make.MAKE] and argv[1:2]:
             argv = make.command_line(argv[1:], os.environ, VERBS)
-        return run_verb(argv)
+        return run_verb(argv, given)
     except SwapKunitError as error:
         sys.stdout.flush()
         print(f"swap-kunit: {error}", file=sys.stderr)

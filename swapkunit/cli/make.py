@@ -2,12 +2,16 @@
 """Variables of make as options: `make run KSRC=~/linux` is `swap-kunit run --ksrc=...`."""
 from __future__ import annotations
 
-from typing import Mapping
+import shlex
+import sys
+from typing import Iterable, Mapping
 
 from .verb import Verb
 from ..base.errors import SwapKunitError
 from ..base.text import did_you_mean
 
+MAKE = "--make"     # the Makefile calls `swap-kunit --make VERB NAME ...`
+MOST = 12           # cases in the filter of again(); of more, it has their suites
 OF_MAKE = ("PYTHON", "SHELL", "V")      # used by the Makefile itself; V is accepted by every verb, as in the kernel
 
 
@@ -39,6 +43,19 @@ def command_line(words: list[str], environment: Mapping[str, str], verbs: Mappin
             place = options if option.flags[0].startswith("-") else arguments
             place += option.given(variable, environment[variable])
     return [name, *(["--"] if verb.passes_to and options else []), *options, *(["--"] if arguments else []), *arguments]
+
+
+def again(argv: list[str], environment: Mapping[str, str], failed: Iterable[str]) -> str:
+    """The command that was given, for these cases only, to be pasted into a shell; argv: as main() got it."""
+    names = list(dict.fromkeys(name.partition("[")[0] for name in failed))
+    names = names if len(names) <= MOST else list(dict.fromkeys(name.partition(".")[0] for name in names))
+    if argv[:1] == [MAKE]:
+        given = {**{name: environment.get(name, "") for name in argv[2:]}, "FILTER": ",".join(names)}
+        values = {name: shlex.quote(value.replace("$", "$$")) for name, value in given.items()}
+        return " ".join(["make", argv[1], *(f"{name}={value}" for name, value in values.items())])
+    kept = [word for before, word in zip(["", *argv], argv) if "--filter" not in (before, word.partition("=")[0])]
+    end = kept.index("--") if "--" in kept else len(kept)
+    return shlex.join([sys.argv[0], *kept[:end], f"--filter={','.join(names)}", *kept[end:]])
 
 
 def unknown(variable: str, name: str, own: list[str], verbs: Mapping[str, Verb]) -> SwapKunitError:

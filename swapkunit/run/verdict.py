@@ -23,13 +23,14 @@ def asked_for(request: Request) -> str:
     return config + (f"\npolicy     {', '.join(request.policies)}" if request.policies else "")
 
 
-def verdict(session: Session, results: Results, report: Report) -> str:
-    """The text of the summary; its last line has the totals."""
+def verdict(session: Session, results: Results, report: Report, again: str = "") -> str:
+    """The text of the summary; its last line has the totals. again: the command that runs the failed cases again."""
     lines = ["", f"kernel     Linux {session.kernel.version}, {session.kernel.origin}",
              f"config     {asked_for(session.request)}"]
     lines += suite_table(results, report)
     lines += failures([test for test in report.tests if test.status == FAIL and not test.known],
                       session.layout.tree)
+    lines += [f"again      {again}"] * bool(again)
     lines += known_bug_lines(report)
     lines += [f"{paint('fixed here', GREEN)} {text}" for text in report.fixed]
     lines += skips(report)

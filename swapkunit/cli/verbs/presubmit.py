@@ -27,6 +27,9 @@ def presubmit(args: argparse.Namespace) -> int:
     print(f"\n{reports.text(report)}", end="")
     for name in ("report.txt", "report.html", "report.json", "junit.xml"):
         print(f"{name if name != 'junit.xml' else 'junit':<12} {relative(report.out / name)}")
+    failed = [name for patch in report.patches for step in patch.steps for name in step.data.get("failed", ())]
+    if failed:
+        print(f"again        {args.again(failed)}")
     print(f"time         {report.seconds:.0f} s")
     print(report.totals())
     return report.exit_code

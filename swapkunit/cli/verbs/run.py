@@ -10,6 +10,7 @@ from ...base.errors import FAILED, GOOD, STOPPED
 from ...base.text import relative
 from ...build import compile_commands
 from ...build.fit import left_out
+from ...run.results import FAIL
 from ...run.runner import select
 from ...run.session import open_session
 from ...run.verdict import verdict
@@ -26,7 +27,9 @@ def run(args: argparse.Namespace) -> int:
         session.build_kernel()
         results = session.run_suites()
         report = session.make_report(results)
-        print(verdict(session, results, report), flush=True)
+        failed = [test.name for test in report.tests if test.status == FAIL and not test.known
+                  and any(test.suite == suite.name for suite in results.suites)]
+        print(verdict(session, results, report, args.again(failed) if failed else ""), flush=True)
     if results.interrupted:
         return STOPPED
     incomplete = args.complete and report.left_out.misfits
