@@ -33,3 +33,9 @@
 #if __has_include("swap.h")
 #include "swap.h"
 #endif
+#if __has_include("swap_table.h")
+#include "swap_table.h"
+#endif
+#if __has_include("linux/swap_cgroup.h")
+#include <linux/swap_cgroup.h>
+#endif

@@ -194,6 +194,27 @@ unsigned int probe(struct swap_info_struct *si) { return si->highest_bit; }
 PROBE(SWP_VALID)
 unsigned long probe(void) { return SWP_VALID; }
 
+PROBE(SWAP_CGROUP_ID)		/* the cgroup that a slot is charged to */
+unsigned short probe(swp_entry_t entry) { return lookup_swap_cgroup_id(entry); }
+
+PROBE(SWAP_CGROUP_IN_CLUSTER)	/* the same */
+unsigned short probe(struct swap_cluster_info *ci) { return __swap_cgroup_get(ci, 0); }
+
+PROBE(MEM_CGROUP_PRIVATE_ID)	/* else mem_cgroup_id(memcg) */
+unsigned short probe(void) { return mem_cgroup_private_id(root_mem_cgroup); }
+
+PROBE(OBJ_CGROUP_IS_ROOT)	/* the root cgroup has an object cgroup, too */
+bool probe(struct obj_cgroup *objcg) { return obj_cgroup_is_root(objcg); }
+
+PROBE(MTHP_SWPOUT)		/* large folios are counted by order */
+int probe(void) { return mthp_stats.stats[0][0] + MTHP_STAT_SWPOUT; }
+
+PROBE(MTHP_SWPIN)
+int probe(void) { return MTHP_STAT_SWPIN; }
+
+PROBE(MTHP_ZSWPOUT)
+int probe(void) { return MTHP_STAT_ZSWPOUT; }
+
 PROBE(SWPOUT_ZERO)
 int probe(void) { return SWPOUT_ZERO + SWPIN_ZERO; }
 

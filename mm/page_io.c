@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/blkdev.h>
+#include <linux/highmem.h>
+#include <linux/pagemap.h>
+#include <linux/writeback.h>
 #include "swap_kunit_seams.h"
+#if __has_include("swap_table.h")
+#include "swap_table.h"
+#endif
 
 #if SWAP_API_ZSWAP_STORE_FOLIO && SWAP_API_ZSWAP_CALLED
 static inline bool swap_seam_zswap_store(struct folio *folio)
@@ -20,7 +27,7 @@ static inline int swap_seam_zswap_load(struct folio *folio)
 	swp_entry_t entry = folio->swap;
 	int ret = zswap_load(folio);
 
-	swap_seam_zswap_loaded(entry, ret != -ENOENT);
+	swap_seam_zswap_loaded(entry, ret != -ENOENT, !ret);
 	return ret;
 }
 #else
@@ -29,7 +36,7 @@ static inline bool swap_seam_zswap_load(struct folio *folio)
 	swp_entry_t entry = folio->swap;
 	bool ret = zswap_load(folio);
 
-	swap_seam_zswap_loaded(entry, ret);
+	swap_seam_zswap_loaded(entry, ret, ret);
 	return ret;
 }
 #endif
@@ -51,13 +58,34 @@ static inline int swap_seam_frontswap_load(struct page *page)
 	swp_entry_t entry = { .val = page_private(page) };
 	int ret = frontswap_load(page);
 
-	swap_seam_zswap_loaded(entry, !ret);
+	swap_seam_zswap_loaded(entry, !ret, !ret);
 	return ret;
 }
 
 #define frontswap_load swap_seam_frontswap_load
 #elif IS_ENABLED(CONFIG_ZSWAP)
 #error "not seen: swap_seam_zswap_stored swap_seam_zswap_loaded"
+#endif
+
+#if SWAP_API_ZERO_READ
+static inline void swap_seam_zero_range(struct folio *folio, size_t start, size_t length)
+{
+	swap_seam_count(SWAP_COUNT_ZEROED, length >> PAGE_SHIFT);
+	folio_zero_range(folio, start, length);
+}
+
+#define folio_zero_range swap_seam_zero_range
+#endif
+#if SWAP_API_ZERO_WRITTEN
+#define __swap_table_set_zero(...) do {						\
+	swap_seam_count(SWAP_COUNT_ZERO, 1);					\
+	__swap_table_set_zero(__VA_ARGS__);					\
+} while (0)
+#elif SWAP_API_ZEROMAP_WRITTEN
+#define set_bit(nr, addr) do {							\
+	swap_seam_count(SWAP_COUNT_ZERO, 1);					\
+	set_bit(nr, addr);							\
+} while (0)
 #endif
 
 #include "page_io_real.c"

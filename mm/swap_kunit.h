@@ -122,6 +122,23 @@ enum swap_zswap_counter {
 	SWAP_ZSWAP_INCOMPRESSIBLE,	/* in the pool now, not since boot */
 };
 
+/* What happens to pages and is counted by the kernel, too. */
+enum swap_count {
+	SWAP_COUNT_READ,		/* read from the device */
+	SWAP_COUNT_WRITTEN,		/* written to the device */
+	SWAP_COUNT_HUGE,		/* not pages: PMD-sized folios written to it */
+	SWAP_COUNT_READS,		/* not pages: reads of the device */
+	SWAP_COUNT_WRITES,		/* not pages: writes to the device */
+	SWAP_COUNT_ZEROED,		/* filled with zeroes instead of read */
+	SWAP_COUNT_ZERO,		/* marked as zero-filled instead of written */
+	SWAP_COUNT_LOADED,		/* decompressed by zswap for a swap-in */
+	SWAP_COUNT_STORED,		/* stored in zswap */
+	SWAP_COUNT_WRITTEN_BACK,	/* given to the device by zswap */
+	SWAP_COUNT_READ_AHEAD,		/* marked as read ahead */
+	SWAP_COUNT_HIT,			/* found to be read ahead */
+	SWAP_COUNTS,
+};
+
 /**
  * struct swap_seams - calls of the swap files to other files, as they pass
  * @fail: a call that can fail is due; a negative errno makes it fail
@@ -129,15 +146,17 @@ enum swap_zswap_counter {
  * @zswap_stored: zswap was offered the folio of slots [entry, entry + nr), and
  *	took it or not
  * @zswap_loaded: zswap was asked for the folio of @entry, and had it or not
+ * @count: something happened to the @nr pages of a folio, or @nr times
  *
  * Hooks run in the context of the caller, under its locks: they must not sleep,
- * allocate or assert. @fail is never NULL; the others may be.
+ * allocate or assert. @fail and @count are never NULL; the others may be.
  */
 struct swap_seams {
 	int (*fail)(enum swap_fail_point point);
 	void (*allocated)(swp_entry_t entry, unsigned int nr);
 	void (*zswap_stored)(swp_entry_t entry, unsigned int nr, bool stored);
 	void (*zswap_loaded)(swp_entry_t entry, bool loaded);
+	void (*count)(enum swap_count what, unsigned int nr);
 };
 
 /* NULL unless a case has armed it. */
@@ -184,6 +203,12 @@ bool swap_kunit_global_cluster(struct swap_info_struct *si);
  */
 void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 		     struct swap_slot_facts *facts);
+
+/* Is a slot charged to a memory cgroup other than the root? */
+bool swap_kunit_slot_charged(struct swap_info_struct *si, unsigned long offset);
+
+/* Slots charged to memory cgroups other than the root, by their counters; 0 without any. */
+long swap_kunit_charges(void);
 
 /**
  * swap_kunit_cluster() - read the state of a cluster

@@ -34,6 +34,14 @@ static inline int swap_seam_fail(enum swap_fail_point point)
 	return seams ? seams->fail(point) : 0;
 }
 
+static inline void swap_seam_count(enum swap_count what, unsigned int nr)
+{
+	const struct swap_seams *seams = READ_ONCE(swap_seams);
+
+	if (seams)
+		seams->count(what, nr);
+}
+
 static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);
@@ -48,14 +56,19 @@ static inline void swap_seam_zswap_stored(swp_entry_t entry, unsigned int nr, bo
 
 	if (seams && seams->zswap_stored)
 		seams->zswap_stored(entry, nr, stored);
+	if (stored)
+		swap_seam_count(SWAP_COUNT_STORED, nr);
 }
 
-static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded)
+/* Zswap has the page, and it was intact. */
+static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded, bool intact)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);
 
 	if (seams && seams->zswap_loaded)
 		seams->zswap_loaded(entry, loaded);
+	if (intact)
+		swap_seam_count(SWAP_COUNT_LOADED, 1);
 }
 
 /* Charges: swapfile.c, or swap_slots.c where there is one. */

@@ -128,6 +128,9 @@ static inline __maybe_unused void *swap_seam_zswap_tfm_end(void *tfm)
 #define cpuhp_state_add_instance(state, node)	swap_seam_zswap_hotplug(state, node)
 #define cpuhp_state_remove_instance(state, node)	swap_seam_zswap_hotplug_end(state, node)
 
+#define __swap_writepage(...)							\
+	(swap_seam_count(SWAP_COUNT_WRITTEN_BACK, 1), __swap_writepage(__VA_ARGS__))
+
 /* A step that fails gives @failed, in which __err is the error. */
 #define SWAP_SEAM_ZSWAP_STEP(step, failed, call)				\
 ({										\

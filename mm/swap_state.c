@@ -58,6 +58,23 @@ static inline struct page *swap_seam_alloc_page_vma(gfp_t gfp, struct vm_area_st
 #define vma_thp_gfp_mask(vma)	((void)(vma), GFP_TRANSHUGE)
 #endif
 
+/* Readahead. */
+#define swap_seam_read_ahead(call) do {						\
+	swap_seam_count(SWAP_COUNT_READ_AHEAD, 1);				\
+	call;									\
+} while (0)
+#define swap_seam_hit(call)							\
+({										\
+	bool __hit = (call);							\
+										\
+	swap_seam_count(SWAP_COUNT_HIT, __hit);					\
+	__hit;									\
+})
+#define folio_set_readahead(folio)	swap_seam_read_ahead(folio_set_readahead(folio))
+#define SetPageReadahead(page)		swap_seam_read_ahead(SetPageReadahead(page))
+#define folio_test_clear_readahead(folio) swap_seam_hit(folio_test_clear_readahead(folio))
+#define TestClearPageReadahead(page)	swap_seam_hit(TestClearPageReadahead(page))
+
 #include "swap_state_real.c"
 
 unsigned int swap_kunit_cluster_window(unsigned long offset)

@@ -214,6 +214,52 @@ void swap_kunit_slot(struct swap_info_struct *si, unsigned long offset,
 }
 #endif
 
+#if IS_ENABLED(CONFIG_MEMCG) && SWAP_API_SWAP_CGROUP_ID
+static unsigned short swap_kunit_slot_memcg(struct swap_info_struct *si, unsigned long offset)
+{
+	return lookup_swap_cgroup_id(swp_entry(si->type, offset));
+}
+#elif IS_ENABLED(CONFIG_MEMCG) && SWAP_API_SWAP_CGROUP_IN_CLUSTER
+static unsigned short swap_kunit_slot_memcg(struct swap_info_struct *si, unsigned long offset)
+{
+	struct swap_cluster_info *ci = &si->cluster_info[offset / SWAPFILE_CLUSTER];
+	unsigned short id;
+
+	spin_lock(&ci->lock);
+	id = __swap_cgroup_get(ci, offset % SWAPFILE_CLUSTER);
+	spin_unlock(&ci->lock);
+	return id;
+}
+#else
+static unsigned short swap_kunit_slot_memcg(struct swap_info_struct *si, unsigned long offset)
+{
+	return 0;
+}
+#endif
+
+bool swap_kunit_slot_charged(struct swap_info_struct *si, unsigned long offset)
+{
+	unsigned short id = swap_kunit_slot_memcg(si, offset);
+
+#if !IS_ENABLED(CONFIG_MEMCG)
+	return false;
+#elif SWAP_API_MEM_CGROUP_PRIVATE_ID
+	return id && id != mem_cgroup_private_id(root_mem_cgroup);
+#else
+	return id && id != mem_cgroup_id(root_mem_cgroup);
+#endif
+}
+
+long swap_kunit_charges(void)
+{
+#if IS_ENABLED(CONFIG_MEMCG) && (SWAP_API_SWAP_CGROUP_ID || SWAP_API_SWAP_CGROUP_IN_CLUSTER)
+	/* Charges of a cgroup are also its parents'. In version 1 they include memory. */
+	if (cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return page_counter_read(&root_mem_cgroup->swap);
+#endif
+	return 0;
+}
+
 unsigned int swap_kunit_lists(void)
 {
 	unsigned int lists = 0;

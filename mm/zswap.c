@@ -55,6 +55,8 @@ static struct zswap_entry *swap_kunit_zswap_entry(swp_entry_t swpentry)
 	struct zswap_tree *tree = zswap_trees[swp_type(swpentry)];
 	struct zswap_entry *entry;
 
+	if (!tree)
+		return NULL;
 	spin_lock(&tree->lock);
 	entry = zswap_rb_search(&tree->rbroot, swp_offset(swpentry));
 	spin_unlock(&tree->lock);

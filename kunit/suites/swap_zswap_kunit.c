@@ -3,6 +3,7 @@
  * zswap.c: which pages its pool stores and returns, and that the newest copy of
  * a page wins, whether it is in the pool or on the disk.
  */
+#include "counters.h"
 #include "swap_fixture.h"
 
 static const struct swap_device devices[] = { SWAP_DEVICES_PLAIN() };
@@ -277,6 +278,7 @@ static void see_stall(swp_entry_t entry, bool loaded)
 static const struct swap_seams stall_seams = {
 	.fail = swap_fail_reached,
 	.zswap_loaded = see_stall,
+	.count = swap_count,
 };
 
 /*
