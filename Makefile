@@ -13,7 +13,9 @@ verbs := run stability list build tree fetch coverage covers matrix presence doc
 # make passes the values of these in the environment, so any character is safe in them.
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v))
 q = '$(subst ','\'',$(1))'
-swap-kunit = $(PYTHON) $(call q,$(CURDIR)/swap-kunit)
+# In another directory, `make -f PATH/Makefile` works as well, unless there is a space in the path.
+top := $(if $(wildcard swapkunit/cli),$(CURDIR),$(abspath $(dir $(lastword $(MAKEFILE_LIST)))))
+swap-kunit = $(PYTHON) $(call q,$(top)/swap-kunit)
 
 help:
 	@$(swap-kunit) --help

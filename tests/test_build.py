@@ -263,6 +263,14 @@ class Disk(Scratch):
             layouts.write_whole(path, "new")
         self.assertEqual((path.read_text(), os.listdir(self.top)), ("old", ["file"]))
 
+    def test_links_are_not_followed(self) -> None:
+        precious, link = write(self.top / "precious", "theirs"), self.top / "link"
+        for name in (link.name, f".{link.name}.{os.getpid()}"):
+            link.unlink(missing_ok=True)
+            (self.top / name).symlink_to(precious)
+            layouts.write_whole(link, "ours")
+            self.assertEqual((link.read_text(), link.is_symlink(), precious.read_text()), ("ours", False, "theirs"))
+
     def test_whose_code_does_not_build(self) -> None:
         ours = ["../mm/swap_state.c: In function 'swap_kunit_x':", "../mm/swap_state.c:9:1: error: no 'swap_ra'"]
         theirs = ["../mm/swap_state_real.c:7:3: error: no ';'", "../mm/memory-tiers.c:7:3: error: no ';'"]

@@ -371,6 +371,10 @@ class ChangedLines(Scratch):
         step = changed_lines.step_of(1, ["mm/swapfile.c"], owned, reached, self.top, [])
         self.assertEqual((step.status, step.cell, step.findings[0].text),
                          (WARN, "1/1", "1 changed condition only ever one way"), "its line is reached")
+        line = PROGRAM.splitlines().index("\tif (zero || /* goes only one way */") + 1
+        self.assertEqual(changed_lines.condition_of(source, line), " in: if (zero || x > 100)")
+        self.assertEqual([changed_lines.condition_of(source, line + more) for more in (1, -1)],
+                         [" in: if (zero || x > 100)", ""])
 
     def test_files_that_a_series_adds(self) -> None:
         diff = "--- /dev/null\n+++ b/mm/{}\n@@ -0,0 +1 @@\n+int a;\n"

@@ -2,6 +2,7 @@
 """What goes from this project's code where a tree does not fit."""
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import json
@@ -14,6 +15,7 @@ from swapkunit.base.layout import REPO, Layout
 from swapkunit.build import fit
 from swapkunit.build.fitting import Complaint, Misfit, OwnCode, Source, cases_in, complaints
 from swapkunit.build.overlay import FITTED
+from swapkunit.cli.verbs import doctor
 
 from .support import Scratch, write
 
@@ -136,6 +138,19 @@ class Leaving(unittest.TestCase):
         self.assertEqual([(one.symbol, one.line) for one in self.own.misfits], [("new_one", 19)])
         self.assertEqual(self.own.changed()["mm/kunit/a.h"].split(), ["struct", "x;"])
 
+    def test_which_misfit_took_a_case(self) -> None:
+        for cause, *found in ((True, ("mm/kunit/a.c", 9, "'gone' undeclared"),
+                               ("mm/kunit/a.c", 19, "implicit declaration of function 'new_one'")),
+                              (False, ("mm/kunit/a.c", 30, "implicit declaration of function 'reset'")),
+                              (False, ("mm/kunit/s.c", 3, "implicit declaration of function 'after'")),
+                              (False, ("mm/kunit/s.c", 11, "'reads' undeclared here (not in a function)"))):
+            self.own.leave_out([Complaint(*one) for one in found], {}, cause)
+        self.assertEqual(self.own.blamed["swap_x.reads"].symbol, "new_one")
+        left_out = fit.LeftOut(self.own.misfits, 2, ["swap_x.reads"], {"swap_x.reads": 1})
+        self.assertEqual(left_out.cause_of(["swap_x.reads"]),
+                         "kunit/a.c:19: implicit declaration of function 'new_one'")
+        self.assertRegex(left_out.cause_of(["swap_x.writes"]), "^perhaps kunit/a.c:9: .*; kunit/a.c:19: ")
+
     def test_suite_goes_with_its_cases(self) -> None:
         self.own.leave_out([Complaint("mm/kunit/s.c", 16, "x")], {}, True)
         self.assertEqual(self.own.cases()[1], ["swap_x.reads", "swap_x.writes"])
@@ -191,6 +206,50 @@ class Leaving(unittest.TestCase):
                   "mm/b.c:4:1: warning: 'f' defined but not used [-Wunused-function]\n")
         self.assertEqual(complaints(output)[0].symbol, "count")
         self.assertEqual([(one.file, one.line) for one in complaints(output)], [("../mm/a.c", 3), ("mm/b.h", 9)])
+
+
+class Linking(Scratch):
+    """A linker's complaint."""
+
+    def test_helper_that_goes_is_no_misfit_of_its_own(self) -> None:
+        layout = Layout(self.top / "out", own=self.top / "own")
+        text = "int helper(void)\n{\n\treturn gone();\n}\n\nint user(void)\n{\n\treturn helper();\n}\n"
+        write(layout.own / "mm/a.h", text)      # any file of this project
+        write(layout.build / fit.PROBED, "{}")
+        with mock.patch.object(fit.Fitting, "_units", return_value=["mm/a.c"]), \
+                mock.patch.object(fit.Fitting, "_record"), \
+                mock.patch.object(fit.Fitting, "_compile", side_effect=[
+                    "mm/a.c:8:9: error: implicit declaration of function 'helper'\n", ""] + [""] * 3):
+            write(layout.tree / "mm/a.h", text)
+            fitting = fit.Fitting(layout, 1)
+            fitting.own.files["mm/a.c"] = fitting.own.files.pop("mm/a.h")
+            fitting.originals["mm/a.c"] = fitting.originals.pop("mm/a.h")
+            (layout.tree / "mm/a.c").symlink_to(fitting.originals["mm/a.c"])
+            self.assertTrue(fitting.unresolved("in function `helper':\na.c:3: undefined reference to `gone'\n"))
+        self.assertEqual([one.symbol for one in fitting.own.misfits], ["gone"])
+        self.assertEqual(fitting.own.files["mm/a.c"].text.split(), [])
+
+
+class Doctor(Scratch):
+    """What the verb prints."""
+
+    def test_verdict_comes_first(self) -> None:
+        layout = Layout(self.top / "out")
+        layout.make()
+        write(layout.build / "mm/swap_api.h", "".join(f"#define SWAP_API_SHAPE_{nr} 1\n" for nr in range(40)))
+        for lost, verdict in ((["swap_x.reads"], "1 of 9 cases would not be built, for 1 misfit"),
+                              ([], "no misfits: all of this project's code compiles")):
+            found = fit.LeftOut([Misfit("mm/a.c", 3, "no x", "")] if lost else [], 9, lost)
+            with mock.patch.object(doctor, "open_session", return_value=mock.MagicMock(layout=layout)), \
+                    mock.patch.object(doctor, "left_out", return_value=found), \
+                    mock.patch.object(doctor.mechanisms, "table", return_value="mechanisms"), \
+                    mock.patch.object(doctor.mechanisms, "find"), \
+                    contextlib.redirect_stdout(io.StringIO()) as said:
+                self.assertEqual(doctor.doctor(argparse.Namespace(policy=[])), int(bool(lost)))
+            lines = said.getvalue().splitlines()
+            self.assertEqual(lines[1], verdict)
+            self.assertLess(lines.index("mechanisms"), len(lines) - 4)
+            self.assertLessEqual(max(map(len, lines)), doctor.WIDTH)
 
 
 class Forgetting(Scratch):

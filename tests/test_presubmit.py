@@ -203,6 +203,15 @@ class Series(SeriesCase):
         self.assertRegex(said.getvalue(), r"\nagain .* presubmit --kernel=7.3 a.patch --filter=swap_a.b\n"
                                           r"time .*\n1 passed\n$")
 
+    def test_quick_says_that_a_new_option_is_not_tried(self) -> None:
+        (self.kernel / "mm/Kconfig").write_text("menu x\n\nendmenu\n")
+        git(self.kernel, "commit", "-qam", "menu")
+        self.base = git(self.kernel, "rev-parse", "HEAD").strip()
+        self.patch("mm: add an option", mm__Kconfig='menu x\n\nconfig SWAP_FANCY\n\tbool "fancy"\n\nendmenu\n')
+        self.presubmit("--quick", *self.series())
+        self.assertIn("not compiled with and without SWAP_FANCY, which the series adds: --quick (make: QUICK=1) leaves "
+                      "that out", self.report()["notes"])
+
     def test_last_line_counts_cases(self) -> None:
         self.patch("mm: say more", mm__zswap_c="int zswap, more;\n")
         self.patch("mm: break it", mm__swapfile_c=PLAIN + "BROKEN\n")

@@ -250,9 +250,12 @@ class Choosing(RunCase):
             with self.subTest(filters):
                 self.assertEqual(list(self.fates(self.run_suites(self.SUITES, *filters))), expected)
 
-    def test_no_match_names_the_suites(self) -> None:
-        with self.assertRaisesRegex(SwapKunitError, "no case matches the filter swap_x; .* swap_a, swap_b"):
-            self.run_suites(self.SUITES, "swap_x")
+    def test_no_match_names_what_is_like_it(self) -> None:
+        for word, near in (("swap_x", "swap_b or swap_a"), ("swap_x.pass_1", "swap_b or swap_a"),
+                           ("swap_a.pass", "swap_a.pass_2 or swap_a.pass_1 or swap_a.skip_3")):
+            with self.assertRaisesRegex(SwapKunitError, f"no case matches the filter {word}; did you mean {near}[?] "
+                                                        "`swap-kunit list` .make list. prints all suites and cases$"):
+                self.run_suites(self.SUITES, word)
 
     def test_case_that_was_not_built(self) -> None:
         lost = {"misfits": [{"file": "mm/kunit/fixture/a.c", "line": 3, "text": "no member 'x'", "symbol": "x"}],

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+from contextlib import contextmanager
+from typing import Iterator
 
 GOOD = 0
 FAILED = 1      # a test failed, crashed or hung, or a check found something
 WRONG_USE = 2   # wrong use, or a prerequisite is missing
 UNTESTABLE = 125  # the kernel does not build, or does not reach its first case
+KSRC = "with --ksrc (make: KSRC=)"
 STOPPED = 130   # by ^C or a signal; `git bisect run` then stops instead of calling a commit bad
 
 
@@ -34,6 +37,16 @@ class Interrupted(SwapKunitError):
     """Stopped by ^C, SIGTERM or SIGHUP."""
 
     code = STOPPED
+
+
+@contextmanager
+def advising(how: str, what: str = "", instead: str = KSRC) -> Iterator[None]:
+    """Errors inside begin with what, and advise the option that the user gave: how is "with --x" or the like."""
+    try:
+        yield
+    except SwapKunitError as error:
+        named = f"{what}: " if what else ""
+        raise type(error)(named + str(error).replace(instead, how)) from error
 
 
 def explained(error: OSError) -> str:

@@ -80,10 +80,15 @@ def no_room(place: Path) -> SwapKunitError:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write or replace a file as a whole, or leave it unchanged, also when the disk is full."""
+    """Write or replace a file as a whole, or leave it unchanged, also when the disk is full.
+
+    A symbolic link is replaced by the file, and what it points to stays as it is: a build may have made the link.
+    """
     new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.unlink(missing_ok=True)
     try:
-        new.write_text(text, encoding="utf-8", errors="surrogateescape")
+        with open(new, "x", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
         new.replace(path)
     except BaseException:
         new.unlink(missing_ok=True)

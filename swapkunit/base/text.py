@@ -16,10 +16,10 @@ def relative(path: Path) -> str:
     return min(str(path), os.path.relpath(path), key=len)
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """'did you mean kasan? ' if a known word is like word, for an error message; otherwise ""."""
-    near = difflib.get_close_matches(word, list(known), 1)
-    return f"did you mean {near[0]}? " if near else ""
+def did_you_mean(word: str, known: Iterable[str], most: int = 1) -> str:
+    """'did you mean kasan? ' if known words, most at the most, are like word, for an error message; otherwise ""."""
+    near = difflib.get_close_matches(word, list(known), most)
+    return f"did you mean {' or '.join(near)}? " if near else ""
 
 
 def plural(number: int, word: str) -> str:

@@ -29,6 +29,7 @@ RECORD = ".fitted.json"
 PROBED = "mm/swap_api.probe.stamp"      # the compiler's command is in there
 READ = ".fit"           # in the build directory: what the compiler reads, while it is at work
 MOST_ROUNDS = 60
+SOME = 3        # misfits in a line
 UNDEFINED = re.compile(r"in function [`'‘](?P<function>\w+)['’]:\n(?P<lines>(?:.*undefined reference to .*\n)+)")
 SYMBOL = re.compile(r"undefined reference to [`'‘](\w+)['’]")
 FLAGS = ["-fsyntax-only", "-ftrack-macro-expansion=0", "-fmax-errors=0", "-Wno-error", "-Wno-format-zero-length",
@@ -37,11 +38,22 @@ FLAGS = ["-fsyntax-only", "-ftrack-macro-expansion=0", "-fmax-errors=0", "-Wno-e
 
 @dataclass
 class LeftOut:
-    """What of this project a tree cannot have. cases: how many there are; lost: suite.case of those left out."""
+    """What of this project a tree cannot have. cases: how many there are; lost: suite.case of those left out.
+
+    because: for some of these, the place in misfits of what they lack.
+    """
 
     misfits: list[Misfit] = field(default_factory=list)
     cases: int = 0
     lost: list[str] = field(default_factory=list)
+    because: dict[str, int] = field(default_factory=dict)
+
+    def cause_of(self, lost: list[str]) -> str:
+        """Which misfits cases were left out for, a few of them, in a line."""
+        known = [self.misfits[place] for place in dict.fromkeys(self.because[case] for case in lost
+                                                                if case in self.because)]
+        text = "; ".join(f"{own_name(one.file)}:{one.line}: {one.text}" for one in (known or self.misfits)[:SOME])
+        return text if known else f"perhaps {text}"
 
 
 def left_out(layout: Layout) -> LeftOut:
@@ -50,7 +62,7 @@ def left_out(layout: Layout) -> LeftOut:
         found = json.loads((layout.tree / RECORD).read_text(encoding="utf-8"))["left_out"]
     except (OSError, ValueError):
         return LeftOut()
-    return LeftOut([Misfit(**one) for one in found["misfits"]], found["cases"], found["lost"])
+    return LeftOut([Misfit(**one) for one in found["misfits"]], found["cases"], found["lost"], found.get("because", {}))
 
 
 def forget_when_changed(layout: Layout) -> list[str]:
@@ -134,12 +146,15 @@ class Fitting:
                     if item.name and not item.static:
                         source.drop_name(item.name)
 
-    def run(self) -> bool:
-        """Leave out until all compiles; True if something was left out, and nothing else is at fault."""
+    def run(self, cause: bool = True) -> bool:
+        """Leave out until all compiles; True if something was left out, and nothing else is at fault.
+
+        cause: as in OwnCode.leave_out(), of the first compilation.
+        """
         if not (self.layout.build / PROBED).exists():
             return False
         self.units = self._units()
-        todo, cause = self.units, True
+        todo = self.units
         self._lay()
         for _ in range(MOST_ROUNDS):
             output = self._compile(todo)
@@ -179,12 +194,14 @@ class Fitting:
             places = [(name, item) for name, source in self.own.files.items() if name.endswith(".c")
                       for item in source.items if item.name == match["function"]]
             for name, item in places:
-                if self.own.files[name].drop_name(item.name):
-                    found = True
-                    self.own.misfits.append(Misfit(name, item.first + 1, f"undefined reference to {missing}", missing))
-                    for other in self.own.files.values():
-                        other.drop_name(item.name)
-        return found and self.run()
+                misfit = Misfit(name, item.first + 1, f"undefined reference to {missing}", missing)
+                with self.own.blaming(misfit):
+                    if self.own.files[name].drop_name(item.name):
+                        found = True
+                        self.own.misfits.append(misfit)
+                        for other in self.own.files.values():
+                            other.drop_name(item.name)
+        return found and self.run(cause=False)      # all compiled before
 
     def _compile(self, units: list[str]) -> str:
         """What the compiler says of units."""
@@ -274,7 +291,8 @@ class Fitting:
     def _record(self) -> None:
         """Keep what was left out."""
         every, lost = self.own.cases()
-        found = LeftOut(self.own.misfits, len(every), lost)
+        because = {case: self.own.misfits.index(self.own.blamed[case]) for case in lost if case in self.own.blamed}
+        found = LeftOut(self.own.misfits, len(every), lost, because)
         read = sorted(self.read - self.own.files.keys())
         record = {"key": key(self.layout, read), "read": read, "left_out": asdict(found)}
         write_whole(self.layout.tree / RECORD, json.dumps(record, indent=1))

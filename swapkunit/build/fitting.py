@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Iterable, Iterator
 
@@ -118,7 +119,7 @@ class Source:
 
     def drop_name(self, name: str) -> bool:
         """Leave out the declarations of a name; False when there is none left."""
-        found = [item for item in self.items if item.name == name and self._has_code(item)]
+        found = [item for item in self.items if item.name == name and self.has_code(item, self.lines)]
         for item in found:
             self._empty(item.first, item.last)
         return bool(found)
@@ -152,8 +153,9 @@ class Source:
         return "\n".join(line for item in self.items if item.name and re.search(rf"\b{item.name}\b", text)
                          for line in lines[item.first:item.last + 1])
 
-    def _has_code(self, item: Item) -> bool:
-        return any(self.lines[at].strip() and not self._directives[at] for at in range(item.first, item.last + 1))
+    def has_code(self, item: Item, lines: list[str]) -> bool:
+        """Whether something is left of an item in this file's lines."""
+        return any(lines[at].strip() and not self._directives[at] for at in range(item.first, item.last + 1))
 
     def _empty(self, first: int, last: int) -> None:
         """Make lines empty; directives stay, since they are balanced only together."""
@@ -278,6 +280,7 @@ class OwnCode:
 
     files: dict[str, Source]
     misfits: list[Misfit] = field(default_factory=list)
+    blamed: dict[str, Misfit] = field(default_factory=dict)     # names and suite.case that have gone, and for what
 
     @classmethod
     def of(cls, texts: dict[str, str]) -> OwnCode:
@@ -294,17 +297,33 @@ class OwnCode:
         found = list(found)
         kernels = {(one.file, one.line): one for one in found if one.file not in self.files}
         for place, one in kernels.items():
-            seams = "".join(source.drop_seam(kernel_line.get(place, "")) for source in self.files.values())
-            if not seams:
-                return False    # the kernel's own
-            self._lose(seams)
+            with self.blaming(misfit_of(one) if cause else None):
+                seams = "".join(source.drop_seam(kernel_line.get(place, "")) for source in self.files.values())
+                if not seams:
+                    return False    # the kernel's own
+                self._lose(seams)
             done = True
-            self.misfits += [Misfit(one.file, one.line, one.text, one.symbol)] if cause else []
+            self.misfits += [misfit_of(one)] if cause else []
         for one in found:
-            if one.file in self.files and self._drop(one):
-                done = True
-                self.misfits += [Misfit(one.file, one.line, one.text, one.symbol)] if cause else []
+            with self.blaming(misfit_of(one) if cause else self.blamed.get(one.symbol)):
+                dropped = one.file in self.files and self._drop(one)
+            done = done or dropped
+            self.misfits += [misfit_of(one)] if dropped and cause else []
         return done
+
+    @contextmanager
+    def blaming(self, misfit: Misfit | None) -> Iterator[None]:
+        """What goes inside goes because of a misfit."""
+        before = {name: source.lines.copy() for name, source in self.files.items()} if misfit else {}
+        yield
+        for name, lines in before.items():
+            source = self.files[name]
+            if misfit and source.lines != lines:
+                gone = [item.name for item in source.items if item.name and source.has_code(item, lines)
+                        and not source.has_code(item, source.lines)]
+                left = cases_in(source.text)
+                for one in (*gone, *(case for case in cases_in("\n".join(lines)) if case not in left)):
+                    self.blamed.setdefault(one, misfit)
 
     def _drop(self, one: Complaint) -> bool:
         """Leave out what an error in a file of this project is about."""
@@ -338,6 +357,11 @@ class OwnCode:
         every = [case for source in self.files.values() for case in cases_in(source.original)]
         left = {case for source in self.files.values() for case in cases_in(source.text)}
         return every, [case for case in every if case not in left]
+
+
+def misfit_of(one: Complaint) -> Misfit:
+    """The misfit that a compiler complains of."""
+    return Misfit(one.file, one.line, one.text, one.symbol)
 
 
 def cases_in(text: str) -> list[str]:

@@ -12,12 +12,12 @@ import re
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Iterable
+from typing import ContextManager, Iterable
 
 from . import diff, page, text
 from .diff import SIDES, Difference, Recorded
 from ..base import layout
-from ..base.errors import Interrupted, SwapKunitError
+from ..base.errors import Interrupted, SwapKunitError, advising
 from ..base.kernel import Kernel, examine
 from ..build import patches
 from ..run.session import Request, open_session
@@ -37,6 +37,10 @@ class Wanted:
     tree: Path | None
     version: str | None
     policies: list[str]
+
+    def named(self) -> ContextManager[None]:
+        """Errors inside name this side."""
+        return advising(f"as {self.letter} (make: {self.letter}=)", f"{self.letter}={self.asked}")
 
 
 @dataclass(frozen=True)
@@ -75,27 +79,32 @@ def parse_side(letter: str, asked: str) -> Wanted:
                              "~/linux, 7.3 or 7.3+free-first")
     version = VERSION.fullmatch(asked)
     if version:
-        wanted = Wanted(letter, asked, None, kernels.check(version[1]), version[2].split("+")[1:])
+        wanted = Wanted(letter, asked, None, version[1], version[2].split("+")[1:])
     else:
         parts = asked.split("+")
         splits = [("+".join(parts[:end]), parts[end:]) for end in range(len(parts), 0, -1)]
         base, names = next((split for split in splits if os.path.isdir(os.path.expanduser(split[0]))), splits[-1])
         wanted = Wanted(letter, asked, Path(os.path.expanduser(base)), None, names)
-    for name in wanted.policies:
-        patches.steps_of(name, layout.POLICIES)
+    with wanted.named():
+        if version:
+            kernels.check(version[1])
+        for name in wanted.policies:
+            patches.steps_of(name, layout.POLICIES)
     return wanted
 
 
 def check(wanted: Iterable[Wanted]) -> None:
     """Raise SwapKunitError for a tree that cannot be tested."""
     for one in wanted:
-        if one.tree:
-            examine(one.tree)
+        with one.named():
+            if one.tree:
+                examine(one.tree)
 
 
 def locate(wanted: Wanted, config: list[str], top: Path) -> Side:
     """Find or fetch a side's kernel; its output directory is below top. Raises SwapKunitError."""
-    kernel = examine(wanted.tree) if wanted.tree else kernels.provide(wanted.version)
+    with wanted.named():
+        kernel = examine(wanted.tree) if wanted.tree else kernels.provide(wanted.version)
     return Side(wanted, kernel, layout.default_out(kernel, config, wanted.policies, top))
 
 

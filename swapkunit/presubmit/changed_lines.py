@@ -32,6 +32,7 @@ ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(mm/[\w-]+\.[ch])$", re.M)
 # A condition; not a loop, whose body has lines of its own, and not a macro such as WARN_ON(), with branches of its own.
 CONDITION = re.compile(r"\bif \(|&&|\|\|| \? ")
 LEAVES = re.compile(r"\b(return|goto|break|continue)\b[^;]*;$")
+OPEN = re.compile(r"(&&|\|\||[(,?=|&+-])$")       # at the end of a line: the statement goes on
 LABEL = re.compile(r"\w+:$|\}")
 ONE_WAY = "goes only one way"
 FAR = 8         # lines after a condition in which to look for the next one of code
@@ -229,6 +230,16 @@ def which_way(text: list[str], line: int, counts: dict[int, int]) -> str:
     return ONE_WAY
 
 
+def condition_of(text: list[str], line: int) -> str:
+    """The whole statement that a line is part of, if it has others: " in: if (a && b)"."""
+    first = last = line - 1
+    while first and OPEN.search(text[first - 1].rstrip()):
+        first -= 1
+    while last + 1 < len(text) and OPEN.search(text[last].rstrip()):
+        last += 1
+    return f" in: {' '.join(part.strip() for part in text[first:last + 1])}" * (first < last)
+
+
 @dataclass
 class Looked:
     """What of a patch's lines has code, is reached, and is not; shown: file -> line -> times and text."""
@@ -250,7 +261,7 @@ class Looked:
             way = one_way(text, line, counts, found.branches.get(name, {}))
             self.shown.setdefault(name, {})[line] = times, text[line - 1] + f"  <- {way}" * bool(way)
             self.missed += [where] if times == 0 else []
-            self.odd += [f"{way}: {where}"] if way else []
+            self.odd += [f"{way}: {where}{condition_of(text, line)}"] if way else []
 
     def findings(self) -> list[Finding]:
         """What no case reaches."""

@@ -29,6 +29,7 @@ from .report import LATER, PASS, SKIP, PatchReport, PresubmitReport, Step, text
 from .request import DEFAULT, QUICK, CheckRequest
 from .testbed import PRISTINE_OF, Testbed, Tested, quiet
 from .testbeds import MEMCG_OFF, Testbeds, changes_the_build
+from .variants import of_new_options
 
 DELETED = re.compile(r"^--- a/(.+)\n\+\+\+ /dev/null$", re.M)
 
@@ -49,12 +50,16 @@ class Checker:
         self.file_checks = None if request.depth == QUICK else FileChecks(
             base.kernel, request.run, top, request.sandbox, self.testbeds.base_key, self.testbeds.store)
         self.background: BackgroundChecks | None = None
+        new = [variant.on for variant in of_new_options([patch.diff for patch in series.patches]) if variant.on]
+        untried = [f"not compiled with and without {', '.join(new)}, which the series adds: --quick (make: QUICK=1) "
+                   "leaves that out"] if new and not self.file_checks else []
         configs = list(self.testbeds.others)
         columns = ["applies", "checkpatch", "build", *(STEPS if self.file_checks else ()), "suites", "reports",
                    "decisions", *configs, *([changed_lines.STEP] if self.file_checks else ()), *self.testbeds.last]
         self.report = PresubmitReport(series.title, series.version, base.kernel.version, base.kernel.origin,
                                       sandbox.describe(self.box), columns,
-                                      top / "report" / report_name(self.testbeds.series_key, request), [*series.notes],
+                                      top / "report" / report_name(self.testbeds.series_key, request),
+                                      [*series.notes, *untried],
                                       depth=request.depth, configs=configs, fail_on=request.fail_on,
                                       whole=request.whole,
                                       config=[*request.run.config, *(f"@{name}" for name in request.run.policies)])

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..base import commands, deps, interrupts, layout, toolchain
-from ..base.errors import FAILED, GOOD, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError
+from ..base.errors import FAILED, GOOD, KSRC, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError, advising
 from ..base.kernel import Kernel, examine
 from ..base.text import relative
 from ..build import fragments
@@ -27,6 +27,7 @@ from .session import Request
 CELL_CPUS = 4               # CPUs that the build and the UMLs of a cell can use
 CELL_MEMORY = 2 << 30       # bytes for the build and the UMLs of a cell
 LOG = "run.log"
+KERNELS = "with --kernels (make: KERNELS=)"
 TIME_TO_END = 30.0          # seconds for a cell to kill its processes after ^C
 PLAIN = ("plain", "default")
 NOT_RUN, STOPPED, BROKE_OFF, NO_KERNEL = "not run", "stopped", "broke off", "no kernel"
@@ -139,7 +140,8 @@ def find_kernels(cells: list[Cell], top: Path, every: bool) -> None:
 def get_kernel(asked: str | Path) -> Kernel | SwapKunitError:
     """The kernel, or the error."""
     try:
-        return examine(asked) if isinstance(asked, Path) else kernels.provide(asked)
+        with advising(KERNELS):
+            return examine(asked) if isinstance(asked, Path) else kernels.provide(asked)
     except SwapKunitError as error:
         return error
 
@@ -301,10 +303,11 @@ def matrix(request: Request, asked: list[str], configs: list[str]) -> int:
     cells = plan(asked, configs, request.ksrc)
     request.check()
     for cell in cells:
-        if isinstance(cell.asked, Path):
-            examine(cell.asked)
-        else:
-            kernels.check(cell.asked)
+        with advising(KSRC if cell.asked == request.ksrc else KERNELS):
+            if isinstance(cell.asked, Path):
+                examine(cell.asked)
+            else:
+                kernels.check(cell.asked)
     deps.require({**deps.BUILD, **toolchain.programs(request.make_options)})
     top = layout.top_of(request.out)
     keep, stopped = top / "matrix.json", False

@@ -17,11 +17,12 @@ from ..base import commands, interrupts
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import REPO, Layout
 from ..base.text import did_you_mean, plural
-from ..build.fit import LeftOut, left_out, own_name
+from ..build.fit import LeftOut, left_out
 from .console import (
     AFTER_LAST, WHOLE, Case, Console, Suite, after_parameters, alike, completed, listed_cases, parameters_in)
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory, same_addresses
 
+NEAR = 3            # names in "did you mean"
 BENCHMARKS = "swap_bench_"   # suites that have their own verbs
 ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
 PARAMETER = re.compile(r"^module_param\((\w+),", re.M)
@@ -158,13 +159,14 @@ def select(cases: list[str], filters: list[str], without: LeftOut) -> list[str]:
         found = fnmatch.filter(cases, glob if "." in glob else f"{glob}.*")
         lost = fnmatch.filter(without.lost, glob if "." in glob else f"{glob}.*")
         if lost and not found:
-            why = "; ".join(f"{own_name(one.file)}:{one.line}: {one.text}" for one in without.misfits[:3])
-            raise SwapKunitError(f"not built on this tree: {', '.join(lost)}; it lacks what they need, perhaps {why}; "
-                                 "`swap-kunit doctor` prints all that does not fit")
+            raise SwapKunitError(f"not built on this tree: {', '.join(lost)}; it lacks what they need: "
+                                 f"{without.cause_of(lost)}; `swap-kunit doctor` prints all that does not fit")
         if not found:
-            near = did_you_mean(glob, cases if glob.partition(".")[0] in suites else suites)
-            raise SwapKunitError(f"no case matches the filter {glob}; {near}this kernel has the suites "
-                                 f"{', '.join(suites)}; `swap-kunit list` prints their cases")
+            suite = glob.partition(".")[0]
+            mine = [case for case in cases if case.startswith(f"{suite}.")]
+            near = did_you_mean(glob, mine, NEAR) or did_you_mean(suite, suites, NEAR) * (not mine)
+            raise SwapKunitError(f"no case matches the filter {glob}; {near}`swap-kunit list` (make list) prints "
+                                 "all suites and cases")
         chosen.update(found)
     return [case for case in cases if case in chosen]
 

@@ -145,7 +145,7 @@ def check(wanted: str | None) -> str:
     if not re.fullmatch(r"\d+(\.\d+)*(-\S+)?", asked):
         found = re.search(r"\d+(\.\d+)*", asked)
         raise SwapKunitError(f"'{asked}' is not a kernel version; {f'did you mean {found[0]}? ' if found else ''}"
-                             "expected e.g. 7.3 or 6.12; for a tree of your own use --ksrc (make: KSRC=)")
+                             "expected e.g. 7.3 or 6.12; give a tree of your own with --ksrc (make: KSRC=)")
     if version_key(asked) + (99,) < OLDEST:
         raise SwapKunitError(f"cannot test Linux {asked}: KUnit on UML needs 5.10 or newer; choose a newer one")
     return asked

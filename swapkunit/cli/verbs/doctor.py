@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 from collections import Counter
 
 from ...base.errors import FAILED, GOOD
@@ -15,6 +16,7 @@ from .. import options
 from ..options import request_of
 from ..verb import Verb, statuses
 
+WIDTH = 100
 SHAPE = re.compile(r"^#define SWAP_API_(\w+) ([01])$", re.M)
 
 
@@ -26,17 +28,23 @@ def doctor(args: argparse.Namespace) -> int:
         session.build_own_code()
         header = (session.layout.build / "mm/swap_api.h").read_text()
         found = left_out(session.layout)
-        print(f"\n{mechanisms.table(mechanisms.find(session.kernel, args.policy))}\n")
-        shapes = SHAPE.findall(header)
-        for there, what in (("1", "shapes this tree has"), ("0", "shapes it does not have")):
-            print(f"{what}: {' '.join(name for name, answer in shapes if answer == there)}\n")
-        print("\n".join(misfit_lines(session.layout.tree, found)) or "no misfits: all of this project's code compiles")
+        misfits = plural(len(found.misfits), "misfit")
+        print(f"\n{len(found.lost)} of {found.cases} cases would not be built, for {misfits}" if found.misfits else
+              "\nno misfits: all of this project's code compiles")
+        print("".join(f"{line}\n" for line in misfit_lines(session.layout.tree, found)), end="")
         for suite, number in Counter(case.split(".")[0] for case in found.lost).items():
             names = [case.split(".")[1] for case in found.lost if case.startswith(f"{suite}.")]
-            print(f"not built  {suite}: {plural(number, 'case')}: {', '.join(names)}")
-    if found.misfits:
-        print(f"{len(found.lost)} of {found.cases} cases would not be built")
+            print(paragraph(f"not built  {suite}: {plural(number, 'case')}: {', '.join(names)}"))
+        print(f"\n{mechanisms.table(mechanisms.find(session.kernel, args.policy))}")
+        shapes = SHAPE.findall(header)
+        for there, what in (("1", "shapes this tree has"), ("0", "shapes it does not have")):
+            print("\n" + paragraph(f"{what}: {' '.join(name for name, answer in shapes if answer == there)}"))
     return FAILED if found.misfits else GOOD
+
+
+def paragraph(text: str) -> str:
+    """text in lines that fit a terminal."""
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 VERB = Verb("doctor", doctor, "compile only this project's code on a tree, and print what does not fit",

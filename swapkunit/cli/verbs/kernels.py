@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ...base.errors import GOOD, SwapKunitError
+from ...base.errors import GOOD, SwapKunitError, advising
 from ...build.overlay import MANIFEST, check_tree_path
 from ...run.session import open_session
 from ...source import kernels
@@ -17,7 +17,8 @@ def tree(args: argparse.Namespace) -> int:
     """Make a complete tree for plain kunit.py."""
     session = open_session(request_of(args))
     target = args.tree.absolute()
-    check_tree_path(target)
+    with advising("with --tree (make: TREE=)", instead="with --out (make: O=)"):
+        check_tree_path(target)
     if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists():
         raise SwapKunitError(f"cannot make a tree in {target}: it contains files that are not from "
                              "swap-kunit; give a new or empty directory with --tree (make: TREE=)")
