@@ -11,6 +11,7 @@ run         one UML a suite, its console, results, known bugs, mechanisms, the v
 decisions   decisions.txt read back, compared, drawn; the fragmentation benchmark
 coverage    gcov counters, per case; reports, floors, which tests reach a line
 series      a series of patches from mails, mboxes or commits, applied to a base; why a hunk does not apply
+mutate      wrong versions of the swap code, and which of them no suite notices
 presubmit   the check of a series, patch by patch: steps, stored results, progress, report; b4's check commands
 lint        the linters for the files of this project
 cli         options and variables of make, the verbs

@@ -25,6 +25,7 @@ PATCHES = {"git": "git"}
 COVERAGE = {"lcov": "lcov", "genhtml": "lcov", "gcov": "gcc", "gcov-tool": "gcc"}
 MULTILIB = {"/usr/include/x86_64-linux-gnu/gnu/stubs-32.h": "gcc-multilib"}
 DOCUTILS = {"/usr/lib/python3/dist-packages/docutils/__init__.py": "python3-docutils"}
+MUTANTS = {"/usr/lib/python3/dist-packages/clang/cindex.py": "python3-clang"}
 PAGES = {"/usr/lib/python3/dist-packages/jinja2/__init__.py": "python3-jinja2"}
 
 

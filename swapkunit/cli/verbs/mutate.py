@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""mutate: which wrong versions of the swap code no suite notices."""
+from __future__ import annotations
+
+import argparse
+
+from ...base import deps
+from ...base.errors import FAILED, GOOD, STOPPED, SwapKunitError
+from ...base.text import relative
+from ...mutate import kernel, report as reports
+from ...mutate.campaign import MOVED, SURVIVED
+from ...mutate.choice import Choice, changed_in_range, changed_lines
+from ...mutate.mutate import mutate as judge
+from ...run.session import Session, open_session
+from .. import options
+from ..options import comma_list, option, positive, request_of
+from ..verb import Verb, statuses
+from .presubmit import is_range, patch_words
+
+
+def mutate(args: argparse.Namespace) -> int:
+    """Build the kernel with all mutants, try the chosen ones, report."""
+    request = request_of(args)
+    if kernel.FRAGMENT not in request.config:
+        request.config = [*request.config, kernel.FRAGMENT]
+    ranges = [word for word in [*args.patches, *([args.range] if args.range else [])] if is_range(word)]
+    request.patches = [options.path(word) for word in args.patches if word not in ranges]
+    if len(ranges) > 1 or ranges and (request.patches or args.ksrc is None):
+        raise SwapKunitError(f"cannot mutate {ranges[0]}: give one range of commits and its git tree with --ksrc "
+                             "(make: KSRC=), and no patches beside it")
+    request.check()
+    deps.require({**deps.MUTANTS, **deps.PAGES})
+    session = open_session(request)
+    session.announce()
+    with session.layout.lock():
+        built = kernel.make(session)
+        choice = Choice(args.file, args.functions, changed(session, built, ranges), args.sample, args.seed)
+        report, complete = judge(session, built, choice)
+        places = session.layout.out / kernel.FRAGMENT
+        reports.write(report, places, built.texts)
+    print(f"\n{reports.table(report, lambda mutant: mutant.file)}")
+    left_out = ", ".join(f"{reason} {number}" for reason, number in sorted(report.left_out.items()) if number)
+    print(f"\nleft out   {left_out}")
+    if args.gaps:
+        print(f"\n{reports.gaps(report)}")
+    if report.seconds:
+        print(f"time       {session.stages.line()} ({report.umls} UMLs)")
+    print(f"pages      {relative(places / 'mutants.html')}\nJSON       {relative(places / 'mutants.json')}")
+    if not complete:
+        print(f"stopped    before the end: {report.untried} mutants not tried; run it again to go on")
+    print(report.closing_line(), flush=True)
+    return STOPPED if not complete else FAILED if report.of(SURVIVED, MOVED) else GOOD
+
+
+def changed(session: Session, built: kernel.MutantKernel, ranges: list[str]) -> dict[str, set[int]] | None:
+    """The lines that the series changes, by file; None without a series."""
+    if ranges:
+        return changed_in_range(session.kernel.path, ranges[0], built.texts)
+    if built.series:
+        return {file: changed_lines((session.kernel.path / file).read_bytes().decode("latin-1"), text)
+                for file, text in built.texts.items()}
+    return None
+
+
+VERB = Verb("mutate", mutate, "change the swap code in many small ways, and report which no suite notices",
+            (*options.kernel("out/KERNEL/CONFIG+mutants"),
+             option("patches", make="PATCHES", nargs="*", metavar="FILE", words=patch_words,
+                    help="patches to apply first; then only the lines that they change are mutated. Or a range "
+                         "base..tip of the git tree --ksrc"),
+             option("--range", make="RANGE", metavar="BASE..TIP",
+                    help="mutate only the lines that these commits of the git tree --ksrc change; TIP is checked out"),
+             option("--file", make="FILE", metavar="A,B", default=[], type=comma_list,
+                    help="only these files, such as swapfile.c"),
+             option("--function", make="FUNCTION", dest="functions", metavar="A,B", default=[], type=comma_list,
+                    help="only these functions; globs work"),
+             option("--sample", make="SAMPLE", metavar="N", type=positive, default=0,
+                    help="try only N mutants, drawn at random"),
+             option("--seed", make="SEED", metavar="N", type=positive, default=1, help="seed of the sample; default 1"),
+             option("--gaps", make="GAPS", action="store_true",
+                    help="print the survivors by function, with the cases that reach them")),
+            statuses("every mutant that is reached is noticed", "some are not, or a case fails without a mutant"))

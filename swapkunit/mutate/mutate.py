@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A campaign: build, run without a mutant, then with each."""
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+from ..base.errors import FAILED, SwapKunitError
+from ..base.layout import CONFIGS
+from ..base.text import plural
+from ..build.fit import left_out
+from ..run import known_bugs, runner
+from ..run.results import FAIL, TestResult
+from ..run.session import Session
+from . import equivalent, kernel
+from .base import Base
+from .campaign import EQUIVALENT, MOVED, NOTICED, SURVIVED, UNREACHED, Campaign, Verdict, trial_of
+from .choice import LOCK, NEEDED_FOR_LOCKS, Choice
+from .report import Outcome, Report
+from .schemata import Mutant
+from .store import Store
+
+STORE = "verdicts.jsonl"
+
+
+class FailsWithout(SwapKunitError):
+    """Cases fail with no mutant active."""
+
+    code = FAILED
+
+
+def prepare(session: Session, base: Base) -> Campaign:
+    """Run the suites with no mutant. Raises SwapKunitError if more fails than known bugs explain."""
+    options = session.run_options()
+    cases = session.list_cases(options)
+    chosen = runner.select(cases, [], left_out(session.layout))
+    campaign = Campaign(session.layout.vmlinux, options, base)
+    with session.stage("base"), session.confined():
+        campaign.run_base(list(dict.fromkeys(case.split(".")[0] for case in chosen)))
+    bugs, tested = known_bugs.load(CONFIGS / "known_bugs.toml")
+    tests = [TestResult(name, FAIL, said) for name, said in base.failed.items()]
+    known_bugs.apply(tests, bugs, tested, session.kernel.version)
+    unknown = [test.name for test in tests if not test.known]
+    if unknown:
+        raise FailsWithout(f"cannot judge mutants: {plural(len(unknown), 'case')} fail without one, such as "
+                           f"{unknown[0]}; see `swap-kunit run` first")
+    return campaign
+
+
+class Judge:
+    """Verdicts on the chosen mutants: those that are known, and those that a campaign gives."""
+
+    def __init__(self, session: Session, chosen: list[Mutant], base: Base, left: Counter[str]):
+        self.session, self.base = session, base
+        self.verdicts: dict[int, Verdict] = {}
+        self.reasons: dict[int, str] = {}
+        self.store = Store(session.layout.out / kernel.FRAGMENT / STORE,
+                           kernel.key(session.layout, ",".join(session.request.config)))
+        if not set(session.request.config) & set(NEEDED_FOR_LOCKS):
+            left[f"{LOCK}: only with {' or '.join(NEEDED_FOR_LOCKS)}"] = sum(one.operator == LOCK for one in chosen)
+            chosen = [one for one in chosen if one.operator != LOCK]
+        self.chosen = {mutant.number: mutant for mutant in chosen}
+        self.entries = equivalent.load()
+
+    def known(self) -> list[Mutant]:
+        """Note the verdicts that need no run; returns the mutants that need one."""
+        left = []
+        for number, mutant in self.chosen.items():
+            reason = next((entry.reason for entry in self.entries if entry.covers(mutant)), "")
+            stored = self.store.get(mutant.key)
+            if reason:
+                self.verdicts[number], self.reasons[number] = Verdict(EQUIVALENT), reason
+            elif number not in self.base.cases_of:
+                self.verdicts[number] = Verdict(UNREACHED)
+            elif stored:
+                self.verdicts[number] = stored
+            else:
+                left.append(mutant)
+        return left
+
+    def run(self, campaign: Campaign) -> bool:
+        """Run what is left; False if it was stopped."""
+        left = self.known()
+        started, before = time.monotonic(), len(self.verdicts)
+
+        def done(number: int, verdict: Verdict) -> None:
+            self.verdicts[number] = verdict
+            self.store.put(self.chosen[number].key, verdict)
+
+        def status() -> str:
+            counts = Counter(verdict.kind for verdict in self.verdicts.values())
+            new = len(self.verdicts) - before
+            rate = 60 * new / (time.monotonic() - started + 1e-3)
+            time_left = f", {(len(left) - new) / rate:.0f} min left" if new else ""
+            noticed = sum(counts[kind] for kind in NOTICED)
+            return (f"mutants: {len(self.verdicts)} of {len(self.chosen)}, {noticed} noticed, {counts[MOVED]} moved, "
+                    f"{counts[SURVIVED]} survive, {rate:.0f} a minute{time_left}")
+
+        try:
+            with self.session.stage("mutants"), self.session.confined():
+                campaign.run([trial_of(mutant, self.base) for mutant in left], done, status)
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def outcomes(self) -> list[Outcome]:
+        """In the order of the source."""
+        return [Outcome(mutant, self.verdicts[number], self.base.nearest(number), self.reasons.get(number, ""))
+                for number, mutant in sorted(self.chosen.items()) if number in self.verdicts]
+
+
+def mutate(session: Session, built: kernel.MutantKernel, choice: Choice) -> tuple[Report, bool]:
+    """Judge the chosen mutants of a kernel that was built; False: it was stopped. Raises SwapKunitError."""
+    base = Base()
+    left = Counter(built.left_out)
+    judge = Judge(session, choice.of(built.mutants), base, left)
+    campaign = prepare(session, base)
+    complete = judge.run(campaign)
+    outcomes = judge.outcomes()
+    config = [name for name in session.request.config if name != kernel.FRAGMENT]
+    return Report(session.kernel.version, config, outcomes, left, len(judge.chosen) - len(outcomes),
+                  session.stages.seconds.get("mutants", 0.0), campaign.umls), complete
