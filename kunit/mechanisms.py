@@ -148,6 +148,8 @@ MECHANISMS = (
               "arch/um/include/asm/pgtable.h mm/swapfile.c", "pte_swp_mkexclusive|reuse_swap_page"),
     Mechanism("WRITE_COPIES_CACHED", "a write to a page in the swap cache copies it",
               "mm/memory.c", r"page_count\s*\(\s*page\s*\)\s*!=\s*1", "do_wp_page", near="wp_page_copy"),
+    Mechanism("COPY_FREES_SLOT", "a write that copies a page in the swap cache frees its slot",
+              "mm/memory.c", "free_swap_cache", "wp_page_copy", near="free_swap_cache"),
     Mechanism("ZEROMAP", "zero-filled pages never reach the device",
               "mm/page_io.c", "swap_zeromap_folio_set|is_folio_zero_filled", near=r"\w*zeromap\w*"),
     Mechanism("READ_BATCHED", "adjacent reads become one bio",

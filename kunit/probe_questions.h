@@ -119,8 +119,11 @@ void *probe(const struct block_device_operations *fops) { return (void *)fops->r
 PROBE(SWAPFILE_MAXIMUM_SIZE)
 unsigned long probe(void) { return swapfile_maximum_size; }
 
-PROBE(KUNIT_PARAM)		/* cases can have parameters and be skipped */
-const void *probe(struct kunit *test) { return test->param_value; }
+PROBE(KUNIT_SUITE_INIT)		/* such KUnits also list cases, and run some of a suite */
+void *probe(struct kunit_suite *suite) { return suite->suite_init; }
+
+PROBE(KUNIT_STATUS)
+int probe(struct kunit *test) { return test->status == KUNIT_SKIPPED; }
 
 PROBE(FOLIO)			/* else only pages */
 size_t probe(void) { return sizeof(struct folio); }

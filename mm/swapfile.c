@@ -244,9 +244,11 @@ bool swap_kunit_slot_charged(struct swap_info_struct *si, unsigned long offset)
 #if !IS_ENABLED(CONFIG_MEMCG)
 	return false;
 #elif SWAP_API_MEM_CGROUP_PRIVATE_ID
-	return id && id != mem_cgroup_private_id(root_mem_cgroup);
+	return cgroup_subsys_on_dfl(memory_cgrp_subsys) && id &&
+	       id != mem_cgroup_private_id(root_mem_cgroup);
 #else
-	return id && id != mem_cgroup_id(root_mem_cgroup);
+	return cgroup_subsys_on_dfl(memory_cgrp_subsys) && id &&
+	       id != mem_cgroup_id(root_mem_cgroup);
 #endif
 }
 
