@@ -90,6 +90,11 @@ struct swap_cluster_facts {
  * @SWAP_FAIL_ZSWAP_TREE: memory for the entry's place in the tree
  * @SWAP_FAIL_ZSWAP_LRU: memory for the cgroup's list
  * @SWAP_FAIL_ZSWAP_SETUP: each part of a pool, or of an area's tree
+ * @SWAP_FAIL_TRYLOCK: a lock of a folio that is not waited for
+ * @SWAP_FAIL_REF: a reference of an area
+ * @SWAP_FAIL_READ: a read of the fake disk
+ * @SWAP_FAIL_WRITE: a write to the fake disk
+ * @SWAP_FAIL_DISCARD: a discard of the fake disk
  * @SWAP_FAIL_CONGESTION: no error: the io cgroup of the task is congested
  * @SWAP_FAIL_POINTS: number of points
  */
@@ -105,6 +110,11 @@ enum swap_fail_point {
 	SWAP_FAIL_ZSWAP_TREE,
 	SWAP_FAIL_ZSWAP_LRU,
 	SWAP_FAIL_ZSWAP_SETUP,
+	SWAP_FAIL_TRYLOCK,
+	SWAP_FAIL_REF,
+	SWAP_FAIL_READ,
+	SWAP_FAIL_WRITE,
+	SWAP_FAIL_DISCARD,
 	SWAP_FAIL_CONGESTION,
 	SWAP_FAIL_POINTS,
 };

@@ -11,6 +11,8 @@
 #define _MM_SWAP_KUNIT_SEAMS_H
 
 #include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/percpu-refcount.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #if __has_include("linux/zswap.h")
@@ -75,5 +77,10 @@ static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded, bool i
 #define mem_cgroup_try_charge_swap(folio, ...) \
 	(swap_seam_fail(SWAP_FAIL_CHARGE) ? -ENOMEM : \
 	 mem_cgroup_try_charge_swap(folio, ##__VA_ARGS__))
+
+#define folio_trylock(folio)	(!swap_seam_fail(SWAP_FAIL_TRYLOCK) && folio_trylock(folio))
+#define trylock_page(page)	(!swap_seam_fail(SWAP_FAIL_TRYLOCK) && trylock_page(page))
+#define percpu_ref_tryget_live(ref) \
+	(!swap_seam_fail(SWAP_FAIL_REF) && percpu_ref_tryget_live(ref))
 
 #endif /* _MM_SWAP_KUNIT_SEAMS_H */
