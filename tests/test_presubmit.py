@@ -7,9 +7,11 @@ import errno
 import io
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +40,7 @@ from swapkunit.series.series import Patch
 from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with, write
 
 PLAIN = "int swapfile;\n"
+_rmtree = shutil.rmtree
 WARNED = """\
 ------------[ cut here ]------------
 WARNING: mm/swapfile.c:514 at swap_cluster_assert_empty+0x15b/0x1a0, CPU#0: kunit_try_catch/{}
@@ -326,6 +329,19 @@ class Series(SeriesCase):
         self.assertEqual(identity_of_kernel(kernel), before)
         (self.kernel / "mm/zswap.c").write_text("int other;\n")
         self.assertNotEqual(identity_of_kernel(kernel), before)
+
+    def test_old_build_directory_is_not_waited_for(self) -> None:
+        testbed = Testbed(Request(), self.top, "plain", False, "", "", Store(self.top / "store"), self.top / "log")
+        left, build = write(testbed.out / ".removing-x/a/file", "left by a killed check"), write(testbed.out / "build/file", "")
+        held = threading.Event()
+        with mock.patch("shutil.rmtree", side_effect=lambda path, **_: held.wait(20) and _rmtree(path)):
+            testbed.discard(build.parent)
+            self.assertEqual((build.parent.exists(), left.exists()), (False, True))
+            held.set()
+            for thread in threading.enumerate():
+                if thread is not threading.current_thread():
+                    thread.join(20)
+        self.assertEqual(list(testbed.out.iterdir()), [])
 
     def test_other_series_start_from_the_base_as_built(self) -> None:
         self.patch("mm: say more", mm__swapfile_c=PLAIN + "/* more */\n")
