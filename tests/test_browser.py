@@ -36,6 +36,8 @@ onload = () => {{
     found[frame.width] = {{wide, scroll: inside.documentElement.scrollWidth,
                           hidden: Math.max(0, ...[...inside.querySelectorAll(".wide")].map(
                               one => one.scrollWidth - one.clientWidth)),
+                          text: Math.min(99, ...[...inside.querySelectorAll("figure svg .title")].map(
+                              one => one.getBoundingClientRect().height)),
                           dark: getComputedStyle(inside.body).backgroundColor}};
   }}
   document.getElementById("found").textContent = JSON.stringify(found);
@@ -74,6 +76,7 @@ class Browser(Scratch):
                 self.assertEqual(one["wide"], [], width)
                 self.assertLessEqual(one["scroll"], width)
                 self.assertEqual(one["hidden"], 0, "the table fits, too")
+                self.assertGreater(one["text"], 8, "drawings can be read")
         self.assertNotEqual(light["480"]["dark"], dark["480"]["dark"])
 
     def test_report(self) -> None:

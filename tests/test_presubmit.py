@@ -560,8 +560,16 @@ class Steps(Scratch):
 
     def test_mechanism_that_is_added_or_removed(self) -> None:
         step = steps.decisions(self.state(mechanisms=["NEW"]), self.state(mechanisms=["OLD"]))
-        self.assertEqual(step.findings, [Finding(WARN, "mechanism added: NEW"),
+        self.assertEqual(step.findings, [Finding(NOTE, "mechanism added: NEW"),
                                          Finding(WARN, "mechanism removed: OLD")])
+
+    def test_new_scenarios_lose_nothing(self) -> None:
+        one, two = TestResult("s.a", "passed"), TestResult("s.b", "skipped", reason="no thing")
+        with_both = self.state(one, replace(two, status="passed"), decisions=("s.a A0:0", "s.b A0:1"))
+        with_one = self.state(one, two, decisions=("s.a A0:0",))
+        for before, tested, weight, where in ((with_one, with_both, NOTE, "with"), (with_both, with_one, WARN, "before")):
+            self.assertEqual(steps.decisions(tested, before).findings,
+                             [Finding(weight, f"1 scenario only {where} the patch", ["s.b: no thing"])])
 
     def test_reports_of_the_kernel(self) -> None:
         def warned(address: str) -> TestResult:
@@ -677,7 +685,7 @@ class Steps(Scratch):
         unsigned = 'the mail, "Subject: x": ERROR: Missing Signed-off-by: line(s) of --ignore UNKNOWN_COMMIT_ID'
         self.assertEqual([(one.weight, one.text, one.evidence) for one in step.findings],
                          [(WARN, "Missing Signed-off-by", [unsigned]),
-                          (NOTE, "2 errors", ["mm/a.c:3: ERROR: bad new", unsigned]),
+                          (NOTE, "1 error", ["mm/a.c:3: ERROR: bad new"]),
                           (NOTE, "2 warnings", ["mm/a.c:4: WARNING: bad new",
                                                 'the mail, "Subject: x": WARNING: asked /nonexistent'])])
         self.assertEqual(step.details, ["2 remarks on lines that the patch only moves or repeats"])

@@ -110,10 +110,11 @@ def checkpatch(patch: Patch, kernel: Path) -> Step:
     if done.status and not any(remarks.values()):
         return Step("checkpatch", FAIL, f"checkpatch.pl failed: {commands.tail(done.output, 1)}", "failed",
                     done.output.splitlines()[-20:])
-    counts = {kind: plural(len(lines), kind.lower()) for kind, lines in remarks.items() if lines and kind in KINDS}
+    cell = str(len(remarks["ERROR"]) + len(remarks["WARNING"]) or "")
     unsigned = [line for line in remarks["ERROR"] if UNSIGNED in line]
-    step = Step("checkpatch", PASS, ", ".join(counts.values()) or "no findings",
-                str(len(remarks["ERROR"]) + len(remarks["WARNING"]) or ""))
+    remarks["ERROR"] = [line for line in remarks["ERROR"] if line not in unsigned]
+    counts = {kind: plural(len(lines), kind.lower()) for kind, lines in remarks.items() if lines and kind in KINDS}
+    step = Step("checkpatch", PASS, ", ".join([UNSIGNED] * bool(unsigned) + [*counts.values()]) or "no findings", cell)
     if remarks[MOVED]:
         step.details = [f"{plural(len(remarks[MOVED]), 'remark')} on lines that the patch only moves or repeats"]
     findings = [Finding(NOTE, count, remarks[kind]) for kind, count in counts.items()]
@@ -376,13 +377,14 @@ def decisions(tested: Tested, before: Tested, changing: Sequence[str] = ()) -> S
         # First those with a named rule, which say most.
         first = replace(difference, moved=sorted(difference.moved, key=lambda one: not any(one.rules)))
         findings.append(Finding(WARN, summary_of(difference), [LEGEND, *moved_lines(first, *NARROW)]))
-    findings += [Finding(WARN, f"mechanism {how}: {name}") for how, mine, others in (
-        ("added", tested, before), ("removed", before, tested))
+    # What is new with the patch lost nothing that was looked at before.
+    findings += [Finding(weight, f"mechanism {how}: {name}") for how, weight, mine, others in (
+        ("added", NOTE, tested, before), ("removed", WARN, before, tested))
         for name in mine.mechanisms if name not in others.mechanisms]
-    if difference.alone:
-        findings.append(Finding(WARN, f"{plural(len(difference.alone), 'scenario')} on one side only", [
-            f"only {'before' if one.side == 'A' else 'with'} the patch: {one.name}: {one.why}"
-            for one in difference.alone]))
+    for side, weight, where in (("A", WARN, "before"), ("B", NOTE, "with")):
+        alone = [f"{one.name}: {one.why}" for one in difference.alone if one.side == side]
+        if alone:
+            findings.append(Finding(weight, f"{plural(len(alone), 'scenario')} only {where} the patch", alone))
     if hidden:
         findings.append(Finding(NOTE, f"{plural(hidden, 'case')} crashed or hung and cannot be compared"))
     lists = lists_lines(difference)[1:]
