@@ -265,7 +265,7 @@ class Variables(unittest.TestCase):
     def test_unknown(self) -> None:
         for words, text in ((["run", "KSR=x"], "KSR=.*did you mean KSRC="),
                             (["run", "ksrc=x"], "did you mean KSRC="),
-                            (["run", "RANGE=x"], "it belongs to `make presubmit`"),
+                            (["run", "RANGE=x"], "it belongs to `make mutate`, `make presubmit`"),
                             (["list", "A=7"], "it belongs to `make decisions`"),
                             (["test", "A=7"], "`test` does not have that variable"),
                             (["fetch", "XYZ=1"], "its variables are KERNEL"),

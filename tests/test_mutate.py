@@ -142,7 +142,8 @@ class Sites(Scratch):
     def setUp(self) -> None:
         super().setUp()
         self.code = write(self.top / "mm/code.c", CODE)
-        done = subprocess.run([sys.executable, kernel.SITES, self.code], check=True, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, kernel.SITES, self.code, "code.c"], check=True, capture_output=True,
+                              text=True)
         self.found = json.loads(done.stdout)
         self.schemata = Schemata("mm/code.c", CODE, self.found, 1)
         write(self.top / "linux/types.h", "typedef _Bool bool;\ntypedef unsigned char u8;\n")

@@ -56,6 +56,11 @@ def changed_lines(before: str, after: str) -> set[int]:
     return {line + 1 for kind, _, _, first, last in blocks if kind != "equal" for line in range(first, last)}
 
 
+def changed_by_patches(tree: Path, texts: dict[str, str]) -> dict[str, set[int]]:
+    """The lines of each file that differ from tree's; texts: with the patches."""
+    return {file: changed_lines((tree / file).read_bytes().decode("latin-1"), text) for file, text in texts.items()}
+
+
 def changed_in_range(tree: Path, span: str, texts: dict[str, str]) -> dict[str, set[int]]:
     """The lines of each file that the commits base..tip changed; texts: of the tree, which must have tip checked out.
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """One kernel with all mutants: find them, compile them, leave out those that do not compile.
 
-    OUT/mutants/found.json      what sites.py found in each file, what does not compile, what the linker misses
-    OUT/mutants/mutants.patch   the files with all mutants, as a patch to the kernel tree
+    OUT/mutants/kernel.json     what a build without mutants told: commands and symbols; what does not compile
+    OUT/mutants/plain/          the files as they are without mutants
+    OUT/mutants/mutants.patch   what makes the mutated files of them
 """
 from __future__ import annotations
 
@@ -12,14 +13,15 @@ import re
 import shlex
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Callable
 
 from ..base import commands
-from ..base.errors import SwapKunitError
-from ..base.layout import Layout
+from ..base.errors import SwapKunitError, UntestableKernel
+from ..base.layout import write_whole
 from ..base.text import plural
+from ..build import patches
 from ..build.fit import wrappers
 from ..build.overlay import own_files, real_name
 from ..run.session import Session
@@ -42,75 +44,130 @@ class MutantKernel:
     mutants: list[Mutant]
     left_out: Counter[str]
     texts: dict[str, str]       # file -> without mutants
-    series: bool                # whether it has patches of the user's
 
 
-def key(layout: Layout, config: str) -> str:
+@dataclass
+class Known:
+    """What a build without mutants told. arguments: of the compiler, by file; symbols: that vmlinux defines.
+
+    dropped: keys of mutants that do not compile.
+    """
+
+    key: str = ""
+    arguments: dict[str, list[str]] = field(default_factory=dict)
+    symbols: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+def suites_key(session: Session) -> str:
     """Stands for this project's code and the configuration: what a verdict depends on besides the function."""
-    digest = hashlib.sha256(config.encode())
+    digest = hashlib.sha256(session.config.text().encode())
     for top in ("kunit", "mm"):
-        for name in own_files(layout.own / top):
-            digest.update(f"{name}\0".encode() + (layout.own / top / name).read_bytes())
+        for name in own_files(session.layout.own / top):
+            digest.update(f"{name}\0".encode() + (session.layout.own / top / name).read_bytes())
     return digest.hexdigest()[:16]
 
 
 def make(session: Session, wanted: Callable[[Mutant], bool] = lambda _: True) -> MutantKernel:
     """Build the kernel with the wanted mutants. Raises SwapKunitError or UntestableKernel."""
-    layout, patches = session.layout, session.request.patches
-    places = layout.out / FRAGMENT
+    places, given = session.layout.out / FRAGMENT, session.request.patches
     places.mkdir(exist_ok=True)
+    session.read_config()
+    known = load(places / "kernel.json")
+    if known.key == key_of(session) and session.layout.vmlinux.exists():
+        try:
+            return build(session, known, wanted)
+        except UntestableKernel:        # something has moved in the rest of the tree
+            session.request.patches = given
+    (places / "kernel.json").unlink(missing_ok=True)
     session.build_kernel()
-    files = wrappers(layout)
-    texts = {file: (layout.tree / "mm" / real_name(Path(file).name)).read_bytes().decode("latin-1") for file in files}
-    schemata, left_out = find(session, texts)
+    return build(session, learn(session, session.layout.build), wanted)
+
+
+def key_of(session: Session) -> str:
+    """Stands for what a kernel without mutants depends on, besides its tree."""
+    return repr([session.config.text(), session.request.make_options, session.kernel.version])
+
+
+def load(path: Path) -> Known:
+    """What is known from an earlier build."""
+    try:
+        return Known(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return Known()
+
+
+def learn(session: Session, build_dir: Path) -> Known:
+    """What a build without mutants tells."""
+    output = symbols_of(session, build_dir / "vmlinux")
+    return Known(key_of(session), {file: arguments_of(build_dir, file) for file in wrappers(session.layout)},
+                 re.findall(r"^[0-9a-f]+ [A-Za-z] (\S+)$", output, re.M))
+
+
+def build(session: Session, known: Known, wanted: Callable[[Mutant], bool]) -> MutantKernel:
+    """Build with mutants what was built without. Raises SwapKunitError or UntestableKernel."""
+    places = session.layout.out / FRAGMENT
+    texts = plain_texts(session, known, places / "plain")
+    schemata, left_out = find(session, known, texts)
     for one in schemata:
         one.keep([mutant for mutant in one.mutants if wanted(mutant)])
-    before = {one.file: undefined(layout, one.file) for one in schemata}
     patch = places / "mutants.patch"
-    session.request.patches = [*patches, patch]
+    session.request.patches = [*session.request.patches, patch]
     for _ in range(ROUNDS):
+        left_out[UNCOMPILED] += drop(schemata, known.dropped)
         write_patch(patch, schemata)
         session.lay_tree()
-        output = compile_all(session, files)
-        faulty = [(one, one.faulty(output)) for one in schemata]
-        if output and not any(bad for _, bad in faulty):
-            raise SwapKunitError(f"cannot compile the mutants: {commands.tail(output, 3)}; choose files with --file")
-        for one, bad in faulty:
-            one.keep([mutant for mutant in one.mutants if mutant not in bad])
-            left_out[UNCOMPILED] += len(bad)
+        output = compile_all(session, list(texts))
         if not output:
             break
+        faulty = [mutant.key for one in schemata for mutant in one.faulty(output)]
+        if not faulty:
+            raise SwapKunitError(f"cannot compile the mutants: {commands.tail(output, 3)}; check that the kernel "
+                                 "builds: `swap-kunit build`")
+        known.dropped += faulty
     for one in schemata:
-        one.stubs = sorted(name for name in undefined(layout, one.file) - before[one.file] if GUARD not in name)
+        one.stubs = sorted(undefined(session, one.file) - set(known.symbols))
     write_patch(patch, schemata)
     session.build_kernel()
-    return MutantKernel([mutant for one in schemata for mutant in one.mutants], left_out, texts, bool(patches))
+    write_whole(places / "kernel.json", json.dumps(asdict(known)))
+    return MutantKernel([mutant for one in schemata for mutant in one.mutants], left_out, texts)
+
+
+def plain_texts(session: Session, known: Known, target: Path) -> dict[str, str]:
+    """The files with the policies and patches but without mutants; also written to target."""
+    patched = patches.lay(session.kernel.path, target, session.request.policy_steps(), session.request.patches).files
+    texts = {}
+    for file in known.arguments:
+        origin = target if patched.get(file) else session.kernel.path
+        texts[file] = (origin / file).read_bytes().decode("latin-1")
+    for file, text in texts.items():
+        (target / file).parent.mkdir(parents=True, exist_ok=True)
+        (target / file).write_bytes(text.encode("latin-1"))
+    return texts
 
 
 # -- finding -----------------------------------------------------------------
 
 
-def find(session: Session, texts: dict[str, str]) -> tuple[list[Schemata], Counter[str]]:
+def find(session: Session, known: Known, texts: dict[str, str]) -> tuple[list[Schemata], Counter[str]]:
     """The schemata of the files, and what has no mutants: reason -> number."""
     schemata: list[Schemata] = []
     left_out = Counter[str]()
     for file, text in texts.items():
         commands.status_line(f"looking for mutants of {file}")
-        found = sites_of(session, file)
+        found = sites_of(session, file, known.arguments[file])
         left_out.update(found["left_out"])
         schemata.append(Schemata(file, text, found, sum(len(one.mutants) for one in schemata) + 1))
     commands.status_line("")
     return schemata, left_out
 
 
-def sites_of(session: Session, file: str) -> dict[str, Any]:
-    """What sites.py finds in a file of the tree, with the arguments of its build."""
+def sites_of(session: Session, file: str, arguments: list[str]) -> dict[str, Any]:
+    """What sites.py finds in a file of the tree."""
     build_dir = session.layout.build
-    command = (build_dir / f"{Path(file).parent}/.{Path(file).stem}.o.cmd").read_text().split("\n")[0]
-    words = shlex.split(command.partition(":= ")[2].split(" ; ")[0])[1:]
-    real = f"../{Path(file).parent}/{real_name(Path(file).name)}"
+    plain = session.layout.out / FRAGMENT / "plain" / file
     with session.confined(build_dir):
-        done = commands.run([sys.executable, SITES, real, *meaning(words), *AS_GCC], cwd=build_dir,
+        done = commands.run([sys.executable, SITES, plain, in_overlay(file), *arguments], cwd=build_dir,
                             env=commands.kernel_environment())
     try:
         found: dict[str, Any] = json.loads(done.output)
@@ -121,6 +178,22 @@ def sites_of(session: Session, file: str) -> dict[str, Any]:
         print(f"swap-kunit: clang misunderstands {plural(len(found['errors']), 'place')} of {file}, the first is line "
               f"{found['errors'][0]}; mutants there may be missing", file=sys.stderr)
     return found
+
+
+def in_overlay(file: str) -> str:
+    """The kernel's own file, as the build directory names it."""
+    return f"../{Path(file).parent}/{real_name(Path(file).name)}"
+
+
+def arguments_of(build_dir: Path, file: str) -> list[str]:
+    """The compiler's arguments in the build of a file."""
+    path = Path(file)
+    try:
+        command = (build_dir / path.parent / f".{path.stem}.o.cmd").read_text().split("\n")[0]
+    except FileNotFoundError:
+        raise SwapKunitError(f"cannot find mutants of {file}: its build left no command; remove the output directory "
+                             "and run again") from None
+    return [*meaning(shlex.split(command.partition(":= ")[2].split(" ; ")[0])[1:]), *AS_GCC]
 
 
 def meaning(words: list[str]) -> list[str]:
@@ -137,6 +210,14 @@ def meaning(words: list[str]) -> list[str]:
 # -- building ----------------------------------------------------------------
 
 
+def drop(schemata: list[Schemata], keys: list[str]) -> int:
+    """Drop the mutants with these keys; returns how many."""
+    before = sum(len(one.mutants) for one in schemata)
+    for one in schemata:
+        one.keep([mutant for mutant in one.mutants if mutant.key not in keys])
+    return before - sum(len(one.mutants) for one in schemata)
+
+
 def write_patch(patch: Path, schemata: list[Schemata]) -> None:
     """The mutated files as one patch, with one hunk for each."""
     parts = []
@@ -148,23 +229,25 @@ def write_patch(patch: Path, schemata: list[Schemata]) -> None:
     patch.write_bytes(("\n".join(parts) + "\n").encode("latin-1"))
 
 
-def objects(files: list[str]) -> list[str]:
-    """The object of each file."""
-    return [str(Path(file).with_suffix(".o")) for file in files]
-
-
 def compile_all(session: Session, files: list[str]) -> str:
     """Compile the files alone; returns the compiler's messages if it fails."""
     layout, options = session.layout, session.build_options()
+    objects = [str(Path(file).with_suffix(".o")) for file in files]
     command = ["make", "ARCH=um", f"O={layout.build}", f"--jobs={options.jobs}", "-k", "-s", "--output-sync=target",
-               *options.make_options, *objects(files)]
-    with session.confined(layout.build):
+               *options.make_options, *objects]
+    with session.stage("build"), session.confined(layout.build):
         done = commands.run(command, cwd=layout.tree, env=commands.kernel_environment(),
                             progress=lambda seconds: f"compiling the mutants: {seconds:.0f} s")
     return done.output if done.status else ""
 
 
-def undefined(layout: Layout, file: str) -> set[str]:
-    """The symbols that the object of a file takes from others."""
-    done = commands.run(["nm", "-u", layout.build / objects([file])[0]], env=commands.kernel_environment())
-    return set(re.findall(r"^\s+U (\S+)$", done.output, re.M))
+def undefined(session: Session, file: str) -> set[str]:
+    """The symbols that the object of a file takes from others, without those of the guards."""
+    output = symbols_of(session, session.layout.build / Path(file).with_suffix(".o"))
+    return {name for name in re.findall(r"^\s+U (\S+)$", output, re.M) if GUARD not in name}
+
+
+def symbols_of(session: Session, path: Path) -> str:
+    """The symbols of an object."""
+    with session.confined():
+        return commands.run(["nm", path], env=commands.kernel_environment()).output

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Where a C file can be mutated, and how: libclang's syntax tree of its functions.
 
-This is a program of its own, since it reads a file that may come from a patch: `python3 sites.py FILE ARG...` in the
-build directory, with the compiler's arguments; it prints JSON, see Found.
+This is a program of its own, since it reads a file that may come from a patch: `python3 sites.py FILE NAME ARG...` in
+the build directory, where the build calls it NAME, with the compiler's arguments. It prints JSON, see Found.
 """
 from __future__ import annotations
 
@@ -77,9 +77,8 @@ class Found:
 class Finder:
     """The sites of one file."""
 
-    def __init__(self, path: str, arguments: list[str]):
-        self.path = path
-        self.text = Path(path).read_bytes().decode("latin-1")
+    def __init__(self, text: str, path: str, arguments: list[str]):
+        self.text, self.path = text, path
         # What clang reads; every character is one byte.
         self.read = TRANSPARENT.sub(lambda one: " " * (len(one[0]) - 1) + "(",
                                     re.sub(r"[^\x00-\x7f]", "?", self.text))
@@ -397,8 +396,9 @@ class Finder:
 
 
 def main(argv: list[str]) -> None:
-    """Print what is found in the file argv[0]."""
-    print(json.dumps(Finder(argv[0], argv[1:]).run(), default=vars))
+    """Print what is found in the file argv[0], which is compiled as argv[1]."""
+    text = Path(argv[0]).read_bytes().decode("latin-1")
+    print(json.dumps(Finder(text, argv[1], argv[2:]).run(), default=vars))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from ..base.layout import CONFIGS, POLICIES, REPO, Layout, check_room, default_o
 from ..build import build, fit, fragments, patches
 from ..build.build import BuildOptions
 from ..build.fragments import KunitConfig
-from ..build.overlay import MANIFEST, OWN_DIR, Overlay, check_tree_path
+from ..build.overlay import MANIFEST, Overlay, check_tree_path
 from ..sandbox import Sandbox
 from ..source import kernels
 from . import known_bugs, mechanisms, runner
@@ -163,11 +163,15 @@ class Session:
     def _build(self, how: Callable[[Layout, KunitConfig, BuildOptions, list[str]], None]) -> None:
         stale = self.lay_tree()
         with self.stage("build"):
-            base = self.request.kunitconfig or self.layout.tree / OWN_DIR
-            self.config = fragments.gather(base, self.request.config, CONFIGS, lean=not self.request.kunitconfig)
+            self.read_config()
             self.layout.build.mkdir(exist_ok=True)
             with self.confined(self.layout.build):
                 how(self.layout, self.config, self.build_options(), stale)
+
+    def read_config(self) -> None:
+        """Read the .kunitconfig and the fragments. Raises SwapKunitError."""
+        base = self.request.kunitconfig or self.layout.own
+        self.config = fragments.gather(base, self.request.config, CONFIGS, lean=not self.request.kunitconfig)
 
     def build_own_code(self) -> None:
         """Overlay, Kconfig and this project's own objects; what does not fit is left out. Raises as build_kernel()."""

@@ -9,9 +9,9 @@ from ...base.errors import FAILED, GOOD, STOPPED, SwapKunitError
 from ...base.text import relative
 from ...mutate import kernel, report as reports
 from ...mutate.campaign import MOVED, SURVIVED
-from ...mutate.choice import Choice, changed_in_range, changed_lines
+from ...mutate.choice import Choice, changed_by_patches, changed_in_range
 from ...mutate.mutate import mutate as judge
-from ...run.session import Session, open_session
+from ...run.session import open_session
 from .. import options
 from ..options import comma_list, option, positive, request_of
 from ..verb import Verb, statuses
@@ -33,8 +33,11 @@ def mutate(args: argparse.Namespace) -> int:
     session = open_session(request)
     session.announce()
     with session.layout.lock():
+        patched = bool(request.patches)
         built = kernel.make(session)
-        choice = Choice(args.file, args.functions, changed(session, built, ranges), args.sample, args.seed)
+        lines = changed_in_range(session.kernel.path, ranges[0], built.texts) if ranges else \
+            changed_by_patches(session.kernel.path, built.texts) if patched else None
+        choice = Choice(args.file, args.functions, lines, args.sample, args.seed)
         report, complete = judge(session, built, choice)
         places = session.layout.out / kernel.FRAGMENT
         reports.write(report, places, built.texts)
@@ -50,16 +53,6 @@ def mutate(args: argparse.Namespace) -> int:
         print(f"stopped    before the end: {report.untried} mutants not tried; run it again to go on")
     print(report.closing_line(), flush=True)
     return STOPPED if not complete else FAILED if report.of(SURVIVED, MOVED) else GOOD
-
-
-def changed(session: Session, built: kernel.MutantKernel, ranges: list[str]) -> dict[str, set[int]] | None:
-    """The lines that the series changes, by file; None without a series."""
-    if ranges:
-        return changed_in_range(session.kernel.path, ranges[0], built.texts)
-    if built.series:
-        return {file: changed_lines((session.kernel.path / file).read_bytes().decode("latin-1"), text)
-                for file, text in built.texts.items()}
-    return None
 
 
 VERB = Verb("mutate", mutate, "change the swap code in many small ways, and report which no suite notices",
