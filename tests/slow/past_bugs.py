@@ -103,7 +103,7 @@ CLUSTERS_OF_SSDS = (
             after=r"\nstatic void swap_reclaim_full_clusters"),
     PastBug("mm: swapfile: fix cluster reclaim work crash on rotational devices", "mm/swapfile.c",
             r"if \(si->cluster_info && vm_swap_full\(\)\)", "if (vm_swap_full())",
-            r"swap_\w+\.[\w\[\]+ ]+.*\n?.*crashed"),
+            r"crashed +swap_alloc\.full_rotational_device_starts_no_worker"),
 )
 
 ORDERS = r"\nstatic unsigned long cluster_alloc_swap_entry"
