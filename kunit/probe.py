@@ -32,6 +32,7 @@ STATICS = {
     "VMA_ALLOC_FOLIO": ("mm/swap_state.c", r"\bvma_alloc_folio\(\w+, \w+, [\w>-]+, \w+\)"),
     "VMA_ALLOC_FOLIO_HUGEPAGE": ("mm/swap_state.c", r"\bvma_alloc_folio\(\w+, 0, vma, addr, false\)"),
     "ALLOC_PAGE_VMA": ("mm/swap_state.c", r"\balloc_page_vma\("),
+    "ALLOC_PAGES_MPOL": ("mm/swap_state.c", r"\balloc_pages_mpol\("),
     "CLUSTER_ALLOC_LOCKED":
         ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\([^;{]*\{[^}]*\blockdep_assert_held\(&si->lock\)"),
     "RECLAIM_FULL_LOCKED": ("mm/swapfile.c", r"\bspin_lock\(&si->lock\);\s*swap_reclaim_full_clusters\("),
@@ -57,6 +58,10 @@ STATICS = {
     "SWAP_VMA_RA_WIN": ("mm/swap_state.c", r"\bswap_vma_ra_win\b"),
     "SWAP_TYPE_TO_INFO": ("mm/swapfile.c", r"\bswap_type_to_info\b"),
     "ZSWAP_SHRINK_WORK": ("mm/zswap.c", r"\bzswap_shrink_work\b"),
+    "ZSWAP_POOL_SHRINKER": ("mm/zswap.c", r"\bpool->shrinker\b"),
+    "ZSWAP_POOL_LRU": ("mm/zswap.c", r"&pool->list_lru\b"),
+    "ZSWAP_POOL_NEXT_SHRINK": ("mm/zswap.c", r"\bpool->next_shrink\b"),
+    "ZSWAP_TOTAL_PAGES": ("mm/zswap.c", r"\bzswap_total_pages\("),
     "ZSWAP_TREE_XARRAY": ("mm/zswap.c", r"\bxa_load\b|\bswap_zswap_tree\b"),
     "ZSWAP_RECLAIM_ENTRY": ("mm/zswap.c", r"\bzswap_reclaim_entry\(pool\)"),
     "ZSWAP_ZPOOLS": ("mm/zswap.c", r"\bzswap_find_zpool\(entry\)"),

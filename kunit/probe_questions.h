@@ -178,6 +178,9 @@ void probe(struct kiocb *iocb) { iocb->ki_complete(iocb, 0, 0); }
 PROBE(ZSWAP_SWAPON_ERRNO)	/* else zswap_swapon(type), which cannot fail */
 int probe(void) { return zswap_swapon(0, 1); }
 
+PROBE(ZSWAP_DISK_SWAPINS)	/* else a count of protected entries */
+void *probe(struct zswap_lruvec_state *state) { return &state->nr_disk_swapins; }
+
 PROBE(SWAP_ENTRY_SWAPPED)	/* else a swap count */
 bool probe(struct swap_info_struct *si, swp_entry_t entry)
 { return swap_entry_swapped(si, entry); }

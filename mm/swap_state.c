@@ -32,6 +32,9 @@ static inline struct page *swap_seam_alloc_page_vma(gfp_t gfp, struct vm_area_st
 
 #undef alloc_page_vma
 #define alloc_page_vma swap_seam_alloc_page_vma
+#elif SWAP_API_ALLOC_PAGES_MPOL
+#define alloc_pages_mpol(...) \
+	(swap_seam_fail(SWAP_FAIL_SWAPIN_ALLOC) ? NULL : alloc_pages_mpol(__VA_ARGS__))
 #elif !SWAP_API_FOLIO_ALLOC_MPOL
 #error "not seen: SWAP_FAIL_SWAPIN_ALLOC"
 #endif

@@ -155,11 +155,33 @@ bool swap_kunit_zswap_ready(void)
 	return swap_kunit_zswap_pools();
 }
 
-#if SWAP_MECHANISM_ZSWAP_SHRINKER
 unsigned long swap_kunit_zswap_pool_pages(void)
 {
+#if SWAP_API_ZSWAP_TOTAL_PAGES
 	return zswap_total_pages();
+#else
+	return zswap_pool_total_size >> PAGE_SHIFT;
+#endif
 }
+
+#if SWAP_MECHANISM_ZSWAP_SHRINKER
+/* Some kernels have one of each for all pools, others one per pool. */
+static struct zswap_pool * __maybe_unused swap_kunit_zswap_pool(void)
+{
+	return list_first_entry_or_null(&zswap_pools, struct zswap_pool, list);
+}
+
+#if SWAP_API_ZSWAP_POOL_LRU
+#define swap_zswap_lru		(&swap_kunit_zswap_pool()->list_lru)
+#else
+#define swap_zswap_lru		(&zswap_list_lru)
+#endif
+
+#if SWAP_API_ZSWAP_POOL_SHRINKER
+#define swap_zswap_shrinker	(swap_kunit_zswap_pool()->shrinker)
+#else
+#define swap_zswap_shrinker	zswap_shrinker
+#endif
 
 static struct mem_cgroup *swap_kunit_memcg(struct mem_cgroup *memcg)
 {
@@ -168,7 +190,7 @@ static struct mem_cgroup *swap_kunit_memcg(struct mem_cgroup *memcg)
 
 unsigned long swap_kunit_zswap_write_back_of(struct mem_cgroup *memcg, unsigned long nr)
 {
-	return list_lru_walk_one(&zswap_list_lru, 0, swap_kunit_memcg(memcg), &shrink_memcg_cb,
+	return list_lru_walk_one(swap_zswap_lru, 0, swap_kunit_memcg(memcg), &shrink_memcg_cb,
 				 NULL, &nr);
 }
 
@@ -181,7 +203,11 @@ long swap_kunit_disk_swapins(struct mem_cgroup *memcg)
 {
 	struct lruvec *lruvec = mem_cgroup_lruvec(swap_kunit_memcg(memcg), NODE_DATA(0));
 
+#if SWAP_API_ZSWAP_DISK_SWAPINS
 	return atomic_long_read(&lruvec->zswap_lruvec_state.nr_disk_swapins);
+#else
+	return atomic_long_read(&lruvec->zswap_lruvec_state.nr_zswap_protected);
+#endif
 }
 
 /* The shrinker reads a cgroup's statistics: bring them up to date. */
@@ -200,7 +226,7 @@ unsigned long swap_kunit_zswap_shrinkable(struct mem_cgroup *memcg, gfp_t gfp)
 	struct shrink_control sc = { .gfp_mask = gfp, .memcg = swap_kunit_memcg(memcg) };
 
 	swap_kunit_flush_stats(sc.memcg);
-	return zswap_shrinker->count_objects(zswap_shrinker, &sc);
+	return swap_zswap_shrinker->count_objects(swap_zswap_shrinker, &sc);
 }
 
 unsigned long swap_kunit_zswap_shrink(struct mem_cgroup *memcg, unsigned long nr)
@@ -208,19 +234,18 @@ unsigned long swap_kunit_zswap_shrink(struct mem_cgroup *memcg, unsigned long nr
 	struct shrink_control sc = { .gfp_mask = GFP_KERNEL, .nr_to_scan = nr, .nr_scanned = nr,
 				     .memcg = swap_kunit_memcg(memcg) };
 
-	return zswap_shrinker->scan_objects(zswap_shrinker, &sc);
+	return swap_zswap_shrinker->scan_objects(swap_zswap_shrinker, &sc);
 }
 
 bool swap_kunit_zswap_shrinks_next(struct mem_cgroup *memcg)
 {
+#if SWAP_API_ZSWAP_POOL_NEXT_SHRINK
+	return swap_kunit_zswap_pool()->next_shrink == memcg;
+#else
 	return zswap_next_shrink == memcg;
+#endif
 }
 #else /* the pool itself shrinks, oldest page first */
-unsigned long swap_kunit_zswap_pool_pages(void)
-{
-	return zswap_pool_total_size >> PAGE_SHIFT;
-}
-
 unsigned long swap_kunit_zswap_write_back(unsigned long nr)
 {
 	struct zswap_pool *pool = zswap_pool_current_get();

@@ -156,6 +156,10 @@ SHAPES = {
     "SWAP_CACHE_ADD_SHADOW": ("swap_cache_add_folio(folio, entry, NULL);", "swap_cache_add_folio(folio, entry);"),
     "ZSWAP_CALLED": ("if (zswap_store(folio))\n\t\treturn;\n\tif (zswap_load(folio))", "if (zswap_store(folio))"),
     "ZSWAP_ZPOOLS": ("zpool = zswap_find_zpool(entry);", "zpool = entry->pool->zpool;"),
+    "ZSWAP_POOL_SHRINKER": ("pool->shrinker->seeks = DEFAULT_SEEKS;", "zswap_shrinker->seeks = DEFAULT_SEEKS;"),
+    "ZSWAP_POOL_LRU": ("list_lru_walk_one(&pool->list_lru, nid,", "list_lru_walk_one(&zswap_list_lru, nid,"),
+    "ZSWAP_POOL_NEXT_SHRINK": ("pool->next_shrink = NULL;", "zswap_next_shrink = NULL;"),
+    "ZSWAP_TOTAL_PAGES": ("cur_pages = zswap_total_pages();", "zswap_pool_total_size = total;"),
     "ZSWAP_RECLAIM_ENTRY": ("ret = zswap_reclaim_entry(pool);", "ret = zpool_shrink(pool->zpool, 1, NULL);"),
 }
 
