@@ -151,9 +151,8 @@ class Checker:
 
     def say_how_long(self) -> None:
         """Say what is done for the first time on this base, and how long it takes."""
-        plain, others = self.testbeds.plain, {**self.testbeds.others, **self.testbeds.last}
-        built = Layout(plain.out).vmlinux.exists() or plain.known([], []) is not None
-        cold = [times.BASE] * (not built)
+        others = {**self.testbeds.others, **self.testbeds.last}
+        cold = [times.BASE] * (self.testbeds.plain.known([], []) is None)
         if self.file_checks:
             cold += [times.CONFIGURATIONS] * self.file_checks.cold()
             counts = self.testbeds.counting_state(self.series.patches, self.report.out)

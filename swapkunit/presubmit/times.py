@@ -16,10 +16,13 @@ NAME = "seconds"    # the file: step -> seconds of its last runs
 def expected(steps: list[str], later: list[str]) -> str:
     """The steps that are done for the first time, later ones after the first report, in a line for the user."""
     known: dict[str, list[float]] = Store(cache_dir()).get(NAME) or {}
-    now, then = (", ".join(f"{step} about {readable(median(known[step]))}" if step in known else
-                           f"{step} not timed on this machine yet" for step in names) for names in (steps, later))
+    new = [step for step in (*steps, *later) if step not in known]
+    now, then = (", ".join(f"{step} about {readable(median(known[step]))}" if step in known else step
+                           for step in names) for names in (steps, later))
     parts = [now] * bool(now) + [f"after the first report: {then}"] * bool(then)
-    return f"the first time on this base: {'; '.join(parts)}; a later series on it takes much less"
+    which = f": {', '.join(new)}" if len(new) < len(steps + later) else ""
+    untimed = f" (not timed on this machine yet{which})"
+    return f"the first time on this base: {'; '.join(parts)}{untimed * bool(new)}; a later series on it takes much less"
 
 
 def remember(step: str, seconds: float) -> None:
