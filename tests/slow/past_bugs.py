@@ -36,6 +36,8 @@ class PastBug:
     after: str = ""     # edit only after the first match of this
 
 
+# A failure in the verdict: its case, then lines that are indented or name a place.
+SHOWN = re.compile(r"^(?:failed|crashed) .*(?:\n(?: |\S+:\d+: ).*)*", re.M)
 # The two conditions of the nonfull first policy: free clusters before the nonfull ones, and after them.
 NONFULL_FIRST = r"(?s)if \(si->flags & SWP_PAGE_DISCARD\)(.*?)if \(!\(si->flags & SWP_PAGE_DISCARD\)\)"
 
@@ -187,7 +189,7 @@ class PastBugs(unittest.TestCase):
                     done = scratch.run(config)
                 finally:
                     scratch.write(bug.file, original)
-                shown = re.findall(r"(?m)^(?:failed|crashed).*(?:\n +.*)*", done.stdout)
+                shown = SHOWN.findall(done.stdout)
                 print(f"\n== {bug.name}\n" + "\n".join(text[:700] for text in shown[:3]), flush=True)
                 self.assertEqual(done.returncode, 1, done.stdout[-2000:] + done.stderr[-2000:])
                 self.assertRegex("\n".join(shown), bug.red)
