@@ -333,7 +333,8 @@ class Series(SeriesCase):
 
     def test_old_build_directory_is_not_waited_for(self) -> None:
         testbed = Testbed(Request(), self.top, "plain", False, "", "", Store(self.top / "store"), self.top / "log")
-        left, build = write(testbed.out / ".removing-x/a/file", "left by a killed check"), write(testbed.out / "build/file", "")
+        left = write(testbed.out / ".removing-x/a/file", "left by a killed check")
+        build = write(testbed.out / "build/file", "")
         held = threading.Event()
         with mock.patch("shutil.rmtree", side_effect=lambda path, **_: held.wait(20) and _rmtree(path)):
             testbed.discard(build.parent)
@@ -568,7 +569,8 @@ class Steps(Scratch):
         one, two = TestResult("s.a", "passed"), TestResult("s.b", "skipped", reason="no thing")
         with_both = self.state(one, replace(two, status="passed"), decisions=("s.a A0:0", "s.b A0:1"))
         with_one = self.state(one, two, decisions=("s.a A0:0",))
-        for before, tested, weight, where in ((with_one, with_both, NOTE, "with"), (with_both, with_one, WARN, "before")):
+        for before, tested, weight, where in ((with_one, with_both, NOTE, "with"),
+                                              (with_both, with_one, WARN, "before")):
             self.assertEqual(steps.decisions(tested, before).findings,
                              [Finding(weight, f"1 scenario only {where} the patch", ["s.b: no thing"])])
 
