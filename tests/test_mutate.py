@@ -22,6 +22,8 @@ from swapkunit.mutate.choice import Choice, changed_in_range, changed_lines
 from swapkunit.mutate.report import Outcome, Report
 from swapkunit.mutate.schemata import Mutant, Schemata, positions
 from swapkunit.mutate.store import Store
+from swapkunit.presubmit.mutants import judged
+from swapkunit.presubmit.report import NOTE, PASS, SKIP
 from swapkunit.run.runner import RunOptions
 from swapkunit.source import kernels
 
@@ -300,6 +302,12 @@ class Campaigns(Scratch):
         with self.assertRaisesRegex(SwapKunitError, "does not say that it is active"):
             self.verdicts(7)
 
+    def test_what_there_is_no_time_for(self) -> None:
+        found: list[int] = []
+        self.campaign.run([trial_of(mutant(3), self.base)] * 3, lambda number, _: found.append(number), lambda: "", 0.3)
+        self.assertEqual(found, [])
+        self.assertEqual(processes_with(str(self.top)), [])
+
     def test_interrupt_leaves_nothing(self) -> None:
         started = time.monotonic()
 
@@ -431,6 +439,17 @@ class Reports(Scratch):
         found = json.loads((self.top / "mutants.json").read_text())
         self.assertEqual(found["counts"], {CAUGHT: 1, SURVIVED: 1, MOVED: 1, UNREACHED: 1, EQUIVALENT: 1})
         self.assertEqual(found["mutants"][4]["reason"], "why")
+
+    def test_step_of_presubmit(self) -> None:
+        step = judged(self.report)
+        self.assertEqual((step.status, step.cell), (NOTE, "2/3"))
+        self.assertEqual(step.findings[0].text, "of 3 ways to get the changed lines wrong 2 are noticed; not noticed: "
+                         "mm/zswap.c:3: a < b -> a <= b")
+        self.assertEqual(step.findings[0].evidence, ["mm/zswap.c:3: a < b -> a <= b", "  near: swap_b.far"])
+        self.report.outcomes = [one for one in self.report.outcomes if one.kind != SURVIVED]
+        self.assertEqual(judged(self.report).status, PASS)
+        self.report.outcomes = self.report.outcomes[2:]
+        self.assertEqual(judged(self.report).status, SKIP)
 
 
 if __name__ == "__main__":

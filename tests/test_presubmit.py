@@ -113,7 +113,8 @@ class Series(SeriesCase):
         self.assertRegex(done.stdout, r"\n  the base       build\+suites +\d+\.\d s  \d+ passed, .* skipped\n")
         self.assertEqual(self.cells()[0], {"applies": PASS, "checkpatch": SKIP, "build": PASS, "W=1": SKIP,
                                            "sparse": SKIP, "configs": SKIP, "suites": PASS, "reports": PASS,
-                                           "decisions": PASS, "lines": SKIP, "memcg off": PASS, "lockdep": PASS})
+                                           "decisions": PASS, "lines": SKIP, "mutants": SKIP, "memcg off": PASS,
+                                           "lockdep": PASS})
         self.assertEqual((self.kernel / "mm/swapfile.c").read_text(), PLAIN, "the tree is only read")
         for name in ("report.txt", "report.html", "junit.xml"):
             self.assertTrue(next(self.out.glob(f"report/*/{name}")).read_text())
@@ -166,7 +167,7 @@ class Series(SeriesCase):
             said.append(found and re.sub(r"\d+ s", "N s", found[1]))
         self.assertEqual((said[:2], "lockdep" in said[3]), ([
             "build and suites (not timed on this machine yet)", "build and suites about N s"], False))
-        self.assertRegex(said[2], "; after the first report: lockdep .not timed on this machine yet.$")
+        self.assertRegex(said[2], "; after the first report: mutants, lockdep .not timed on this machine yet.$")
 
     def test_time_of_one_slow_run_does_not_count(self) -> None:
         for seconds in (80.0, 400.0, 80.0):
@@ -188,7 +189,7 @@ class Series(SeriesCase):
                     break
                 time.sleep(0.02)
             first = next(self.out.glob("report/*/report.txt")).read_text()
-            self.assertRegex(first, r"later\n(.*\n)*memcg off, lockdep later: still to come\n")
+            self.assertRegex(first, r"later\n(.*\n)*mutants, memcg off, lockdep later: still to come\n")
             process.send_signal(signal.SIGINT)
             said = process.communicate(timeout=20)[0].decode()
         self.assertEqual(process.returncode, 130)

@@ -17,7 +17,7 @@ LINK = "build"          # in the output directory of a run
 # What a run or presubmit writes into its output directory, and what verbs write into the parent of several.
 WRITTEN = re.compile(
     r"tree|build|build\.log|building|kunitconfig|fit\.mk|(configured|cases|durations|outcomes|summary|results)\.json"
-    r"|ktap\.log|run\.log|logs|junit\.xml|decisions(\.txt)?|coverage|compile_commands\.json"
+    r"|ktap\.log|run\.log|logs|junit\.xml|decisions(\.txt)?|coverage|mutants|compile_commands\.json"
     r"|log\.txt|own|patches|report|steps|checks|try-.*|pristine(-of)?|unfinished-test|series|copying"
     rf"|{re.escape(LOCK)}|\.removing-.*|{re.escape(MARK)}|\..*\.\d+")
 IN_PARENT = re.compile(r"mypy|matrix\.json|decisions|bench-fragmentation\.(txt|csv)|swap-kunit\.1"

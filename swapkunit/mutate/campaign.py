@@ -2,6 +2,7 @@
 """Run the suites that reach a mutant, one UML each, until one of them notices it."""
 from __future__ import annotations
 
+import math
 import os
 import re
 import resource
@@ -91,9 +92,10 @@ class Campaign:
 
     # -- with one ------------------------------------------------------------
 
-    def run(self, trials: list[Trial], done: Callable[[int, Verdict], None], status: Callable[[], str]) -> None:
-        """Call done(mutant, verdict) for each trial; status() is the text of the progress line."""
-        self._loop(list(trials), self._ended, status, done)
+    def run(self, trials: list[Trial], done: Callable[[int, Verdict], None], status: Callable[[], str],
+            seconds: float = math.inf) -> None:
+        """Call done(mutant, verdict) for each trial, until the seconds are over; status(): for the progress line."""
+        self._loop(list(trials), self._ended, status, done, time.monotonic() + seconds)
 
     def _ended(self, uml: Uml, trial: Trial, suite: str, ended_by: str) -> Verdict | None:
         """The verdict after a UML has ended, or None if more are to run."""
@@ -144,11 +146,12 @@ class Campaign:
     # -- UMLs ----------------------------------------------------------------
 
     def _loop(self, queue: list[Trial], ended: Callable[[Uml, Trial, str, str], Verdict | None],
-              status: Callable[[], str], done: Callable[[int, Verdict], None] = lambda *_: None) -> None:
+              status: Callable[[], str], done: Callable[[int, Verdict], None] = lambda *_: None,
+              until: float = math.inf) -> None:
         """Run the UMLs of all trials; no UML is left running."""
         with selectors.DefaultSelector() as selector:
             try:
-                while queue or self.running:
+                while (queue or self.running) and time.monotonic() < until:
                     while queue and self._room():
                         selector.register(self._start(queue.pop(0)), selectors.EVENT_READ)
                     # A UML that has ended may leave a child that keeps its console open.

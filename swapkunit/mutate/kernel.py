@@ -35,6 +35,7 @@ PAIRED = re.compile(r"-(include|isystem|iquote|I|D|U)")
 MEANING = re.compile(r"-(I|D|U|std=|nostdinc|fms-extensions|fshort-wchar|funsigned-char|m64|m32).*")
 AS_GCC = ("-U__clang__", "-fgnuc-version=12.2.0")
 UNCOMPILED = "does not compile"
+KNOWN = "kernel.json"
 
 
 @dataclass
@@ -68,18 +69,24 @@ def suites_key(session: Session) -> str:
     return digest.hexdigest()[:16]
 
 
-def make(session: Session, wanted: Callable[[Mutant], bool] = lambda _: True) -> MutantKernel:
-    """Build the kernel with the wanted mutants. Raises SwapKunitError or UntestableKernel."""
+def make(session: Session, wanted: Callable[[Mutant], bool] = lambda _: True,
+         unmutated: Path | None = None) -> MutantKernel:
+    """Build the kernel with the wanted mutants. Raises SwapKunitError or UntestableKernel.
+
+    unmutated: a build directory of nearly the same tree without mutants, if there is one.
+    """
     places, given = session.layout.out / FRAGMENT, session.request.patches
     places.mkdir(exist_ok=True)
     session.read_config()
-    known = load(places / "kernel.json")
+    known = load(places / KNOWN)
+    if known.key != key_of(session) and unmutated:
+        known = learn(session, unmutated)
     if known.key == key_of(session) and session.layout.vmlinux.exists():
         try:
             return build(session, known, wanted)
         except UntestableKernel:        # something has moved in the rest of the tree
             session.request.patches = given
-    (places / "kernel.json").unlink(missing_ok=True)
+    (places / KNOWN).unlink(missing_ok=True)
     session.build_kernel()
     return build(session, learn(session, session.layout.build), wanted)
 
@@ -129,7 +136,7 @@ def build(session: Session, known: Known, wanted: Callable[[Mutant], bool]) -> M
         one.stubs = sorted(undefined(session, one.file) - set(known.symbols))
     write_patch(patch, schemata)
     session.build_kernel()
-    write_whole(places / "kernel.json", json.dumps(asdict(known)))
+    write_whole(places / KNOWN, json.dumps(asdict(known)))
     return MutantKernel([mutant for one in schemata for mutant in one.mutants], left_out, texts)
 
 

@@ -2,6 +2,8 @@
 """A campaign: build, run without a mutant, then with each."""
 from __future__ import annotations
 
+import math
+import random
 import sys
 import time
 from collections import Counter
@@ -29,10 +31,10 @@ class FailsWithout(SwapKunitError):
     code = FAILED
 
 
-def prepare(session: Session, base: Base) -> Campaign:
-    """Run the suites with no mutant; what fails now and then counts for nothing.
+def prepare(session: Session, base: Base, tolerant: bool) -> Campaign:
+    """Run the suites with no mutant; what fails now and then decides nothing.
 
-    Raises SwapKunitError if more fails than known bugs explain.
+    Raises SwapKunitError if more fails than known bugs explain; tolerant: that decides nothing, either.
     """
     options = session.run_options()
     cases = session.list_cases(options)
@@ -40,12 +42,13 @@ def prepare(session: Session, base: Base) -> Campaign:
     campaign, again = (Campaign(session.layout.vmlinux, options, one) for one in (base, Base()))
     with session.stage("base"), session.confined():
         campaign.run_base(list(dict.fromkeys(case.split(".")[0] for case in chosen)))
-        failed = unexplained(base, session.kernel.version)
+        failed = {} if tolerant else unexplained(base, session.kernel.version)
         again.run_base(sorted({name.split(".")[0] for name in failed}))
     for name in failed:
         if name in again.base.failed:
-            raise FailsWithout(f"cannot judge mutants: {name} fails without one: "
-                               f"{verdict_on(name, failed[name]).rule}; see `swap-kunit run --filter {plain(name)}` first")
+            why = verdict_on(name, failed[name]).rule
+            raise FailsWithout(f"cannot judge mutants: {name} fails without one: {why}; see "
+                               f"`swap-kunit run --filter {plain(name)}` first")
         print(f"swap-kunit: {name} fails now and then, and decides nothing", file=sys.stderr)
     return campaign
 
@@ -89,9 +92,11 @@ class Judge:
                 left.append(mutant)
         return left
 
-    def run(self, campaign: Campaign) -> bool:
-        """Run what is left; False if it was stopped."""
+    def run(self, campaign: Campaign, seconds: float) -> bool:
+        """Run what is left, or as much as there is time for; False if it was stopped."""
         left = self.known()
+        if seconds < math.inf:      # what there is no time for is not all at the end
+            random.Random(len(left)).shuffle(left)
         started, before = time.monotonic(), len(self.verdicts)
 
         def done(number: int, verdict: Verdict) -> None:
@@ -109,7 +114,7 @@ class Judge:
 
         try:
             with self.session.stage("mutants"), self.session.confined():
-                campaign.run([trial_of(mutant, self.base) for mutant in left], done, status)
+                campaign.run([trial_of(mutant, self.base) for mutant in left], done, status, seconds)
         except KeyboardInterrupt:
             return False
         return True
@@ -120,13 +125,17 @@ class Judge:
                 for number, mutant in sorted(self.chosen.items()) if number in self.verdicts]
 
 
-def mutate(session: Session, built: kernel.MutantKernel, choice: Choice) -> tuple[Report, bool]:
-    """Judge the chosen mutants of a kernel that was built; False: it was stopped. Raises SwapKunitError."""
+def mutate(session: Session, built: kernel.MutantKernel, choice: Choice, seconds: float = math.inf,
+           tolerant: bool = False) -> tuple[Report, bool]:
+    """Judge the chosen mutants of a kernel that was built; False: it was stopped. Raises SwapKunitError.
+
+    seconds: for the trials; tolerant: cases may fail without a mutant.
+    """
     base = Base()
     left = Counter(built.left_out)
     judge = Judge(session, choice.of(built.mutants), base, left)
-    campaign = prepare(session, base)
-    complete = judge.run(campaign)
+    campaign = prepare(session, base, tolerant)
+    complete = judge.run(campaign, seconds)
     outcomes = judge.outcomes()
     config = [name for name in session.request.config if name != kernel.FRAGMENT]
     return Report(session.kernel.version, config, outcomes, left, len(judge.chosen) - len(outcomes),

@@ -20,7 +20,7 @@ from ..coverage.places import FRAGMENT
 from ..series.applying import Applied, Outcome, missing_before, try_apply
 from ..series.bases import Base
 from ..series.series import Patch, Series
-from . import changed_lines, files, steps, times
+from . import changed_lines, files, mutants, steps, times
 from .background import BackgroundChecks, Task
 from .file_checks import FileChecks, users_of
 from .file_steps import STEPS
@@ -146,8 +146,23 @@ class Checker:
             report.steps.append(Step(name, SKIP, LATER, "later", seconds=0.0).clean())
         self.finish()
         self.progress.say(f"\n{text(self.report)}report.txt   {where}\n")
-        for testbed in self.testbeds.last.values():
-            self.test_config(report, testbed, patches, before)
+        for name, testbed in self.testbeds.last.items():
+            if name == mutants.STEP:
+                self.add(report, self.mutants(testbed, patches))
+            else:
+                self.test_config(report, testbed, patches, before)
+
+    def mutants(self, testbed: Testbed, patches: list[Patch]) -> Step:
+        """Which ways to get the lines wrong that the series leaves changed no suite notices."""
+        self.progress.at("the series", "mutants of the changed lines")
+        cold = not Layout(testbed.out).vmlinux.exists()
+        state = self.testbeds.counting_state(patches, self.report.out)
+        lines = {file: {line for line, whose in enumerate(owner, 1) if whose}
+                 for file, owner in (state.owners() if state else {}).items()}
+        step = mutants.step_of(mutants.Changed(testbed, self.testbeds.plain, [patch.file for patch in patches], lines))
+        if cold:
+            times.remember(mutants.STEP, self.progress.since())
+        return replace(step, seconds=self.progress.since())
 
     def say_how_long(self) -> None:
         """Say what is done for the first time on this base, and how long it takes."""

@@ -280,7 +280,7 @@ def meaning(step: Step) -> tuple[str, str]:
         return step.cell, f"{step.findings[0].text} (a note, see report.html)"
     if step.name == "suites":
         return "N", "N cases passed"
-    if "/" in step.cell:
+    if "/" in step.cell and step.name == "lines":
         return "N/M", "the suites reach N of M changed lines of code"
     return step.cell, MEANINGS.get(step.cell, step.summary)
 

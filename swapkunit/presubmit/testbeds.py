@@ -13,6 +13,7 @@ from ..coverage.counters import WATCHED, tools_for
 from ..coverage.places import FRAGMENT
 from ..series.bases import Base
 from ..series.series import Patch, Series
+from . import mutants
 from .changed_lines import State, added
 from .request import FULL, QUICK, CheckRequest
 from .store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
@@ -54,10 +55,11 @@ class Testbeds:
                        self.log)
 
     def for_the_last_patch(self) -> dict[str, Testbed]:
-        """Testbeds for the last patch alone: lockdep, and the plain kernel without the memory controller."""
+        """Testbeds for the last patch alone: with mutants, lockdep, and the plain kernel without memory controller."""
         request = self.plain.request
         boot = replace(request, kernel_args=[*request.kernel_args, "cgroup_disable=memory"])
-        found = {MEMCG_OFF: replace(self.plain, name=MEMCG_OFF, place=PLAIN, request=boot)}
+        found = {mutants.STEP: self.make(mutants.STEP, [mutants.STEP]),
+                 MEMCG_OFF: replace(self.plain, name=MEMCG_OFF, place=PLAIN, request=boot)}
         return found if LOCKDEP in self.others else {**found, LOCKDEP: self.make(LOCKDEP, [LOCKDEP])}
 
     def box(self) -> sandbox.Sandbox | None:
