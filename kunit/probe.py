@@ -36,7 +36,8 @@ STATICS = {
     "CLUSTER_ALLOC_LOCKED":
         ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\([^;{]*\{[^}]*\blockdep_assert_held\(&si->lock\)"),
     "RECLAIM_FULL_LOCKED": ("mm/swapfile.c", r"\bspin_lock\(&si->lock\);\s*swap_reclaim_full_clusters\("),
-    "CLUSTER_ALLOC_USAGE": ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\(si, order, SWAP_HAS_CACHE\)"),
+    "CLUSTER_ALLOC_USAGE": ("mm/swapfile.c", r"\bcluster_alloc_swap_entry\([^;{)]*,\s*unsigned char usage\)"),
+    "PERCPU_SWAP_CLUSTER": ("mm/swapfile.c", r"\bpercpu_swap_cluster\.lock\b"),
     "SWAPIN_CHARGED":
         ("mm/swap_state.c", r"\bmem_cgroup_(swapin_charge_folio|swapin_charge_page|charge)\("),
     "SWAP_CHARGED": ("mm/swapfile.c", r"\bmem_cgroup_try_charge_swap\("),

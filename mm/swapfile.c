@@ -362,26 +362,30 @@ unsigned long swap_kunit_alloc_slot(struct swap_info_struct *si, struct folio *f
 
 #if SWAP_API_CLUSTER_ALLOC_LOCKED
 	spin_lock(&si->lock);
+#elif SWAP_API_PERCPU_SWAP_CLUSTER
+	local_lock(&percpu_swap_cluster.lock);
+#endif
+#if SWAP_API_CLUSTER_ALLOC_USAGE
 	offset = cluster_alloc_swap_entry(si, 0, SWAP_HAS_CACHE);
+#else
+	offset = cluster_alloc_swap_entry(si, folio);
+#endif
+#if SWAP_API_CLUSTER_ALLOC_LOCKED
 	spin_unlock(&si->lock);
+#elif SWAP_API_PERCPU_SWAP_CLUSTER
+	local_unlock(&percpu_swap_cluster.lock);
+#endif
+#if !SWAP_API_PERCPU_SWAP_CLUSTER
+	/* The callers of these count the slot. */
 	if (offset) {
 		swp_entry_t entry = swp_entry(si->type, offset);
 
 		atomic_long_dec(&nr_swap_pages);
 		swapcache_free_entries(&entry, 1);
 	}
-#else
-	local_lock(&percpu_swap_cluster.lock);
-#if SWAP_API_CLUSTER_ALLOC_USAGE
-	offset = cluster_alloc_swap_entry(si, 0, SWAP_HAS_CACHE);
-#else
-	offset = cluster_alloc_swap_entry(si, folio);
-#endif
-	local_unlock(&percpu_swap_cluster.lock);
-#if SWAP_API_CLUSTER_ALLOC_USAGE
+#elif SWAP_API_CLUSTER_ALLOC_USAGE
 	if (offset)
 		put_swap_folio(folio, swp_entry(si->type, offset));
-#endif
 #endif
 	return offset;
 }

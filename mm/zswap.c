@@ -166,19 +166,16 @@ unsigned long swap_kunit_zswap_pool_pages(void)
 
 #if SWAP_MECHANISM_ZSWAP_SHRINKER
 /* Some kernels have one of each for all pools, others one per pool. */
-static struct zswap_pool * __maybe_unused swap_kunit_zswap_pool(void)
-{
-	return list_first_entry_or_null(&zswap_pools, struct zswap_pool, list);
-}
+#define swap_zswap_pool()	list_first_entry_or_null(&zswap_pools, struct zswap_pool, list)
 
 #if SWAP_API_ZSWAP_POOL_LRU
-#define swap_zswap_lru		(&swap_kunit_zswap_pool()->list_lru)
+#define swap_zswap_lru		(&swap_zswap_pool()->list_lru)
 #else
 #define swap_zswap_lru		(&zswap_list_lru)
 #endif
 
 #if SWAP_API_ZSWAP_POOL_SHRINKER
-#define swap_zswap_shrinker	(swap_kunit_zswap_pool()->shrinker)
+#define swap_zswap_shrinker	(swap_zswap_pool()->shrinker)
 #else
 #define swap_zswap_shrinker	zswap_shrinker
 #endif
@@ -240,7 +237,7 @@ unsigned long swap_kunit_zswap_shrink(struct mem_cgroup *memcg, unsigned long nr
 bool swap_kunit_zswap_shrinks_next(struct mem_cgroup *memcg)
 {
 #if SWAP_API_ZSWAP_POOL_NEXT_SHRINK
-	return swap_kunit_zswap_pool()->next_shrink == memcg;
+	return swap_zswap_pool()->next_shrink == memcg;
 #else
 	return zswap_next_shrink == memcg;
 #endif

@@ -149,6 +149,10 @@ SHAPES = {
         "long cluster_alloc_swap_entry(struct swap_info_struct *si)\n{\n\tint a;\n\tlockdep_assert_held(&si->lock);\n}",
         "long cluster_alloc_swap_entry(struct swap_info_struct *si)\n{\n\tlocal_lock(&si->percpu_cluster->lock);\n}\n"
         "void other(void)\n{\n\tlockdep_assert_held(&si->lock);\n}"),
+    "CLUSTER_ALLOC_USAGE": (
+        "long cluster_alloc_swap_entry(struct swap_info_struct *si, int order,\n\t\tunsigned char usage)\n{",
+        "long cluster_alloc_swap_entry(struct swap_info_struct *si, struct folio *folio)\n{"),
+    "PERCPU_SWAP_CLUSTER": ("local_lock(&percpu_swap_cluster.lock);", "local_lock(&si->percpu_cluster->lock);"),
     "RECLAIM_FULL_LOCKED": ("spin_lock(&si->lock);\n\tswap_reclaim_full_clusters(si, true);",
                             "spin_unlock(&si->lock);\n\tswap_reclaim_full_clusters(si, true);"),
     "SWAP_CACHE_ADD_IN_CLUSTER": ("__swap_cache_add_folio(ci, folio, swp_entry(si->type, offset));",
