@@ -27,6 +27,7 @@ CAUGHT, PANIC, HANG, WARN = "caught", "panic", "hang", "WARN"
 MOVED, SURVIVED, UNREACHED, EQUIVALENT = "moved", "survived", "not reached", "equivalent"
 NOTICED = (CAUGHT, PANIC, HANG, WARN)
 SILENT = 15.0       # seconds without output after which a UML hangs
+SLOWEST = 60.0      # the same, if it would go on if the machine let it
 QUIET = 1.0         # seconds without output after which a UML may be waiting, and another one starts
 MOST_WAITING = 6
 CPU = 2             # seconds that a UML may use, besides FACTOR times what its suite takes
@@ -187,6 +188,8 @@ class Campaign:
         if gone and not ready or ready and not uml.read():
             return True, ""
         why = uml.stuck(SILENT)
+        if why and time.monotonic() - uml.spoke < SLOWEST and runs(uml.process.pid):
+            return False, ""        # a loaded machine, or a loop that its limit of CPU time ends
         return bool(why), "" if why == "panic" else why
 
     def _start(self, trial: Trial) -> Uml:
@@ -210,6 +213,13 @@ class Campaign:
         with interrupts.held():
             self.running.pop(uml)
             uml.close()
+
+
+def runs(pid: int) -> bool:
+    """Whether a process runs, or waits for nothing but a CPU."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(") ")[2][:1] == "R"
+    return False
 
 
 def verdict_on(name: str, said: list[str]) -> Verdict:

@@ -36,7 +36,7 @@ class Mutant:
     operator: str
     before: str
     after: str
-    source: str     # the line's text
+    source: str     # the line's text, with single blanks
     key: str
 
     @property
@@ -75,7 +75,7 @@ class Schemata:
             mutants = []
             for operator, after in site["mutants"]:
                 mutants.append(Mutant(first, file, line, site["function"], operator, site["text"], after,
-                                      lines[line - 1].strip(), self.key(site, operator, after)))
+                                      " ".join(lines[line - 1].split()), self.key(site, operator, after)))
                 first += 1
             self.pieces.append(Piece(site["start"], site["end"], site["kind"], mutants))
         if first >= MOST:

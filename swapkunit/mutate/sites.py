@@ -24,12 +24,13 @@ LOGICAL = {"&&": "||", "||": "&&"}
 LISTS = {"list_add": "list_add_tail", "list_add_tail": "list_add", "list_move": "list_move_tail",
          "list_move_tail": "list_move", "list_add_rcu": "list_add_tail_rcu", "list_add_tail_rcu": "list_add_rcu"}
 # They only assert, print or give way: without them nothing else happens.
-SILENT = re.compile(r"(VM_)?(BUG|WARN)(_ON)?(_|$)|VM_(BUG|WARN)_ON|BUILD_BUG|lockdep_|might_|cond_resched|pr_\w+$|"
-                    r"trace_|printk|\w+_debug$|prefetch|cpu_relax|kmemleak|kasan_|kmsan_|data_race|ASSERT_|"
+SILENT = re.compile(r"\w+_assert_|(VM_)?(BUG|WARN)(_ON)?(_|$)|VM_(BUG|WARN)_ON|BUILD_BUG|lockdep_|might_|cond_resched|"
+                    r"pr_\w+$|trace_|printk|\w+_debug$|prefetch|cpu_relax|kmemleak|kasan_|kmsan_|data_race|ASSERT_|"
                     r"static_assert|barrier$")
-LOCKS = re.compile(r"(^|_)(un)?lock(_|$)|^rcu_read_|^preempt_|^local_irq_|^local_lock|_trylock")
+CALL = re.compile(r"(?:\(void\)\s*)?(\w+)\s*\(")
+LOCKS = re.compile(r"(^|_)(un)?lock(_|$)|^rcu_read_|^preempt_|^local_irq_|^local_lock|_trylock|^smp_\w*mb$")
 # Macros that are what their argument is.
-TRANSPARENT = re.compile(r"\b(?:un)?likely\(|\bWARN_ON(?:_ONCE)?\(")
+TRANSPARENT = re.compile(r"\b(?:un)?likely\(|(?<=if \()WARN_ON(?:_ONCE)?\(")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 DIRECTIVE = re.compile(r"^\s*#", re.M)
 WORDS = {CursorKind.IF_STMT: "if", CursorKind.WHILE_STMT: "while", CursorKind.DO_STMT: "do",
@@ -47,6 +48,7 @@ AROUND = {CursorKind.WHILE_STMT: "loop", CursorKind.DO_STMT: "loop", CursorKind.
 NUMBER = re.compile(r"\d[\dxXa-fA-F]*[uUlL]*")
 CASTS = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR, CursorKind.CSTYLE_CAST_EXPR)
 IN_A_MACRO = "in a macro's arguments"
+SAYS = "assertion, message or hint"
 
 
 @dataclass
@@ -193,12 +195,20 @@ class Finder:
         elif kind == CursorKind.CASE_STMT:
             self.found.left_out["case label"] += 1
         for head in children[:heads]:
-            if kind in CONDITIONAL:
+            if kind == CursorKind.IF_STMT and len(children) == 2 and self.only_says(children[1]):
+                self.found.left_out[SAYS] += 1
+            elif kind in CONDITIONAL:
                 self.condition(head)
             elif kind != CursorKind.CASE_STMT:
                 self.expression(head)
         for body in children[heads:]:
             self.statement(body, AROUND.get(kind, around))
+
+    def only_says(self, node: Cursor) -> bool:
+        """Whether a statement, or all of a block, asserts, prints or gives way."""
+        inside = node.get_children() if node.kind == CursorKind.COMPOUND_STMT else [node]
+        calls = [CALL.match(self.of(one)) for one in inside]
+        return all(call and SILENT.match(call[1]) for call in calls)
 
     def whole(self, node: Cursor) -> tuple[int, int]:
         """A statement with its semicolon; (0, 0) if it has none."""
@@ -216,9 +226,9 @@ class Finder:
         """A statement that can be left out: a call, an assignment, or a macro that stands for one; False: it only says.
         """
         text = self.of(node)
-        call = re.match(r"(?:\(void\)\s*)?(\w+)\s*\(", text)
+        call = CALL.match(text)
         if call and (SILENT.match(call[1]) or call[1] in ("if", "for", "while", "switch")):
-            self.found.left_out["assertion, message or hint"] += 1
+            self.found.left_out[SAYS] += 1
             return False
         if call:
             lock = "lock" if LOCKS.search(call[1]) else "call"
