@@ -13,7 +13,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clang.cindex import Cursor, CursorKind, Index, StorageClass, TranslationUnit, TypeKind
+from clang.cindex import (    # pylint: disable=import-error   # only `mutate` asks for its package
+    Cursor, CursorKind, Index, StorageClass, TranslationUnit, TypeKind)
 
 EXPRESSION, CONDITION, STATEMENT = "expression", "condition", "statement"
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -24,7 +25,7 @@ LOGICAL = {"&&": "||", "||": "&&"}
 LISTS = {"list_add": "list_add_tail", "list_add_tail": "list_add", "list_move": "list_move_tail",
          "list_move_tail": "list_move", "list_add_rcu": "list_add_tail_rcu", "list_add_tail_rcu": "list_add_rcu"}
 # They only assert, print or give way: without them nothing else happens.
-SILENT = re.compile(r"\w+_assert_|(VM_)?(BUG|WARN)(_ON)?(_|$)|VM_(BUG|WARN)_ON|BUILD_BUG|lockdep_|might_|cond_resched|"
+SILENT = re.compile(r"(\w+_)?assert_|(VM_)?(BUG|WARN)(_ON)?(_|$)|VM_(BUG|WARN)_ON|BUILD_BUG|lockdep_|might_|cond_resched|"
                     r"pr_\w+$|trace_|printk|\w+_debug$|prefetch|cpu_relax|kmemleak|kasan_|kmsan_|data_race|ASSERT_|"
                     r"static_assert|barrier$")
 CALL = re.compile(r"(?:\(void\)\s*)?(\w+)\s*\(")
