@@ -83,6 +83,8 @@ static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded, bool i
 #define percpu_ref_tryget_live(ref) \
 	(!swap_seam_fail(SWAP_FAIL_REF) && percpu_ref_tryget_live(ref))
 
+#define folio_lock(folio)	(swap_seam_fail(SWAP_FAIL_LOCK), folio_lock(folio))
+#define lock_page(page)		(swap_seam_fail(SWAP_FAIL_LOCK), lock_page(page))
 #define percpu_ref_kill(ref)	(swap_seam_fail(SWAP_FAIL_KILL), percpu_ref_kill(ref))
 
 #endif /* _MM_SWAP_KUNIT_SEAMS_H */

@@ -14,6 +14,7 @@
  * @err: what they fail with
  * @result: the error of the operation; 0 if it never fails for this
  * @lossy: contents are lost
+ * @warning: file of the kernel that warns, where zswap is behind frontswap; or NULL
  */
 struct failure {
 	const char *name;
@@ -21,6 +22,7 @@ struct failure {
 	int err;
 	int result;
 	bool lossy;
+	const char *warning;
 };
 
 /* Run the operation; its nth call fails. Return: number of calls that it made. */
@@ -71,7 +73,7 @@ static bool failure_listed(const struct swap_operation *op, enum swap_fail_point
 			return true;
 	/* No failure; and a subset of all allocations. */
 	return point == SWAP_FAIL_CONGESTION || point == SWAP_FAIL_KILL ||
-	       point == SWAP_FAIL_TABLE;
+	       point == SWAP_FAIL_LOCK || point == SWAP_FAIL_TABLE;
 }
 
 /* Every call that the operation makes is in its table, or nobody would know. */
@@ -99,6 +101,10 @@ static void failure_sweep(struct kunit *test, const struct swap_operation *op,
 	unsigned int nth, calls;
 	bool failed;
 
+	if (SWAP_API_SWAP_DUP_PINS && failure->point == SWAP_FAIL_REF && !op->swapped)
+		kunit_skip(test, "a count takes a reference here, and a slot keeps its area on");
+	if (failure->warning && swap_has(FRONTSWAP_MAP))
+		swap_expect_report(test, failure->warning);
 	if (op->order)
 		swap_use_order(test, op->order);
 	swap_kunit_set_zswap(op->zswap);
@@ -115,29 +121,27 @@ static void failure_sweep(struct kunit *test, const struct swap_operation *op,
 	KUNIT_EXPECT_FALSE_MSG(test, failed, "rule: no more than %u calls", calls);
 }
 
-#define FAILURES_BY(params, operation)						\
-params(operation##_failure, operation##_failures);				\
-static void operation(struct kunit *test)					\
-{										\
-	failure_sweep(test, &swap_op_##operation, operation##_failures,	\
-		      ARRAY_SIZE(operation##_failures));			\
-}
-
-#define FAILURES(operation)		FAILURES_BY(SWAP_PARAMS, operation)
-#define LARGE_FAILURES(operation)	FAILURES_BY(LARGE_PARAMS, operation)
+#define FAILURE_SWEEP(test, operation) \
+	failure_sweep(test, &swap_op_##operation, operation##_failures, \
+		      ARRAY_SIZE(operation##_failures))
 
 /*
  * Slots and areas
  */
 
 static const struct failure swapon_failures[] = {
-	{ "allocation", SWAP_FAIL_ALLOC, -ENOMEM, -ENOMEM },
+	{ "allocation", SWAP_FAIL_ALLOC, -ENOMEM, -ENOMEM, .warning = "mm/frontswap.c" },
 	{ "allocation of zswap", SWAP_FAIL_ZSWAP_SETUP, -ENOMEM, -ENOMEM },
 	{ "read", SWAP_FAIL_READ, -EIO, -EIO },
 	{ "discard", SWAP_FAIL_DISCARD, -EIO, 0 },
 };
 
-FAILURES(swapon)
+SWAP_PARAMS(swapon_failure, swapon_failures);
+
+static void swapon(struct kunit *test)
+{
+	FAILURE_SWEEP(test, swapon);
+}
 
 static const struct failure slot_allocation_failures[] = {
 	{ "allocation", SWAP_FAIL_ALLOC, -ENOMEM, -ENOMEM },
@@ -145,14 +149,24 @@ static const struct failure slot_allocation_failures[] = {
 	{ "reference", SWAP_FAIL_REF, -ENOENT, -ENOMEM },
 };
 
-FAILURES(slot_allocation)
+SWAP_PARAMS(slot_allocation_failure, slot_allocation_failures);
+
+static void slot_allocation(struct kunit *test)
+{
+	FAILURE_SWEEP(test, slot_allocation);
+}
 
 static const struct failure large_count_failures[] = {
 	{ "allocation", SWAP_FAIL_ALLOC, -ENOMEM, -ENOMEM },
 	{ "reference", SWAP_FAIL_REF, -ENOENT, -ENOENT },
 };
 
-FAILURES(large_count)
+SWAP_PARAMS(large_count_failure, large_count_failures);
+
+static void large_count(struct kunit *test)
+{
+	FAILURE_SWEEP(test, large_count);
+}
 
 static const struct failure swapoff_failures[] = {
 	{ "folio", SWAP_FAIL_SWAPIN_ALLOC, -ENOMEM, -ENOMEM },
@@ -161,7 +175,12 @@ static const struct failure swapoff_failures[] = {
 	{ "reference", SWAP_FAIL_REF, -ENOENT, 0 },
 };
 
-FAILURES(swapoff)
+SWAP_PARAMS(swapoff_failure, swapoff_failures);
+
+static void swapoff(struct kunit *test)
+{
+	FAILURE_SWEEP(test, swapoff);
+}
 
 static const struct failure swapoff_of_shmem_failures[] = {
 	{ "folio", SWAP_FAIL_SWAPIN_ALLOC, -ENOMEM, -ENOMEM },
@@ -170,7 +189,12 @@ static const struct failure swapoff_of_shmem_failures[] = {
 	{ "reference", SWAP_FAIL_REF, -ENOENT, 0 },
 };
 
-FAILURES(swapoff_of_shmem)
+SWAP_PARAMS(swapoff_of_shmem_failure, swapoff_of_shmem_failures);
+
+static void swapoff_of_shmem(struct kunit *test)
+{
+	FAILURE_SWEEP(test, swapoff_of_shmem);
+}
 
 /*
  * Out
@@ -184,19 +208,50 @@ static const struct failure swap_out_failures[] = {
 	{ "reference", SWAP_FAIL_REF, -ENOENT, -EAGAIN },
 };
 
-FAILURES(swap_out)
+SWAP_PARAMS(swap_out_failure, swap_out_failures);
+
+static void swap_out(struct kunit *test)
+{
+	FAILURE_SWEEP(test, swap_out);
+}
 
 #define swap_out_of_shmem_failures swap_out_failures
-FAILURES(swap_out_of_shmem)
+SWAP_PARAMS(swap_out_of_shmem_failure, swap_out_of_shmem_failures);
+
+static void swap_out_of_shmem(struct kunit *test)
+{
+	FAILURE_SWEEP(test, swap_out_of_shmem);
+}
 
 #define large_swap_out_failures swap_out_failures
-LARGE_FAILURES(large_swap_out)
+LARGE_PARAMS(large_swap_out_failure, large_swap_out_failures);
+
+static void large_swap_out(struct kunit *test)
+{
+	FAILURE_SWEEP(test, large_swap_out);
+}
 
 static const struct failure unmap_failures[] = {
 	{ "lock", SWAP_FAIL_TRYLOCK, -EBUSY, 0 },
 };
 
-FAILURES(unmap)
+SWAP_PARAMS(unmap_failure, unmap_failures);
+
+static void unmap(struct kunit *test)
+{
+	FAILURE_SWEEP(test, unmap);
+}
+
+static const struct failure truncation_failures[] = {
+	{ "lock", SWAP_FAIL_TRYLOCK, -EBUSY, 0 },
+};
+
+SWAP_PARAMS(truncation_failure, truncation_failures);
+
+static void truncation(struct kunit *test)
+{
+	FAILURE_SWEEP(test, truncation);
+}
 
 /*
  * In
@@ -209,7 +264,12 @@ static const struct failure swap_in_failures[] = {
 	{ "reference", SWAP_FAIL_REF, -ENOENT, -EAGAIN },
 };
 
-FAILURES(swap_in)
+SWAP_PARAMS(swap_in_failure, swap_in_failures);
+
+static void swap_in(struct kunit *test)
+{
+	FAILURE_SWEEP(test, swap_in);
+}
 
 /* Shared memory whose page could not be read has lost it. */
 static const struct failure swap_in_of_shmem_failures[] = {
@@ -219,16 +279,36 @@ static const struct failure swap_in_of_shmem_failures[] = {
 	{ "reference", SWAP_FAIL_REF, -ENOENT, -EIO },
 };
 
-FAILURES(swap_in_of_shmem)
+SWAP_PARAMS(swap_in_of_shmem_failure, swap_in_of_shmem_failures);
+
+static void swap_in_of_shmem(struct kunit *test)
+{
+	FAILURE_SWEEP(test, swap_in_of_shmem);
+}
 
 #define large_swap_in_failures swap_in_failures
-LARGE_FAILURES(large_swap_in)
+LARGE_PARAMS(large_swap_in_failure, large_swap_in_failures);
+
+static void large_swap_in(struct kunit *test)
+{
+	FAILURE_SWEEP(test, large_swap_in);
+}
 
 #define readahead_failures swap_in_failures
-FAILURES(readahead)
+SWAP_PARAMS(readahead_failure, readahead_failures);
+
+static void readahead(struct kunit *test)
+{
+	FAILURE_SWEEP(test, readahead);
+}
 
 #define vma_readahead_failures swap_in_failures
-FAILURES(vma_readahead)
+SWAP_PARAMS(vma_readahead_failure, vma_readahead_failures);
+
+static void vma_readahead(struct kunit *test)
+{
+	FAILURE_SWEEP(test, vma_readahead);
+}
 
 /*
  * zswap
@@ -247,7 +327,12 @@ static const struct failure store_failures[] = {
 	{ "list", SWAP_FAIL_ZSWAP_LRU, -ENOMEM, 0 },
 };
 
-FAILURES(store)
+SWAP_PARAMS(store_failure, store_failures);
+
+static void store(struct kunit *test)
+{
+	FAILURE_SWEEP(test, store);
+}
 
 static const struct failure load_failures[] = {
 	{ "folio", SWAP_FAIL_SWAPIN_ALLOC, -ENOMEM, -ENOMEM },
@@ -255,7 +340,12 @@ static const struct failure load_failures[] = {
 	{ "reference", SWAP_FAIL_REF, -ENOENT, -EAGAIN },
 };
 
-FAILURES(load)
+SWAP_PARAMS(load_failure, load_failures);
+
+static void load(struct kunit *test)
+{
+	FAILURE_SWEEP(test, load);
+}
 
 static const struct failure writeback_failures[] = {
 	{ "folio", SWAP_FAIL_SWAPIN_ALLOC, -ENOMEM, -EAGAIN },
@@ -264,13 +354,23 @@ static const struct failure writeback_failures[] = {
 	{ "reference", SWAP_FAIL_REF, -ENOENT, -EAGAIN },
 };
 
-FAILURES(writeback)
+SWAP_PARAMS(writeback_failure, writeback_failures);
+
+static void writeback(struct kunit *test)
+{
+	FAILURE_SWEEP(test, writeback);
+}
 
 static const struct failure change_of_pool_failures[] = {
 	{ "allocation", SWAP_FAIL_ZSWAP_SETUP, -ENOMEM, -ENOMEM },
 };
 
-FAILURES(change_of_pool)
+SWAP_PARAMS(change_of_pool_failure, change_of_pool_failures);
+
+static void change_of_pool(struct kunit *test)
+{
+	FAILURE_SWEEP(test, change_of_pool);
+}
 #endif
 
 static struct kunit_case swap_failures_cases[] = {
@@ -283,6 +383,7 @@ static struct kunit_case swap_failures_cases[] = {
 	KUNIT_CASE_PARAM(swap_out_of_shmem, swap_out_of_shmem_failure_gen_params),
 	KUNIT_CASE_PARAM(large_swap_out, large_swap_out_failure_gen_params),
 	KUNIT_CASE_PARAM(unmap, unmap_failure_gen_params),
+	KUNIT_CASE_PARAM(truncation, truncation_failure_gen_params),
 	KUNIT_CASE_PARAM(swap_in, swap_in_failure_gen_params),
 	KUNIT_CASE_PARAM(swap_in_of_shmem, swap_in_of_shmem_failure_gen_params),
 	KUNIT_CASE_PARAM(large_swap_in, large_swap_in_failure_gen_params),

@@ -304,6 +304,84 @@ static void removed_cgroup_is_skipped(struct kunit *test)
 			       "rule: shrinking skips a removed cgroup");
 }
 
+/**
+ * struct pool_cgroup - parameter: a cgroup that the worker comes to
+ * @name: of the parameter
+ * @file: of the cgroup, written once its pages are in the pool; or NULL
+ * @text: what is written
+ * @empty: it has no pages in the pool
+ * @referenced: each of its pages gets a second chance
+ * @removed: it is removed
+ * @stays: its pages stay in the pool
+ */
+struct pool_cgroup {
+	const char *name;
+	const char *file;
+	const char *text;
+	bool empty;
+	bool referenced;
+	bool removed;
+	bool stays;
+};
+
+static const struct pool_cgroup pool_cgroups[] = {
+	{ "plain" },
+	{ "empty", .empty = true },
+	{ "may not write back", "memory.zswap.writeback", "0", .stays = true },
+	{ "over its limit", "memory.zswap.max", "0" },
+	{ "referenced", .referenced = true },
+	{ "removed", .removed = true },
+};
+
+SWAP_PARAMS(pool_cgroup, pool_cgroups);
+
+/* A full pool is shrunk in every cgroup, whatever the one between two others is like. */
+static void worker_comes_to_every_cgroup(struct kunit *test)
+{
+	const struct pool_cgroup *c = swap_param(test);
+	unsigned long end = jiffies + 10 * HZ, stay = c->stays ? 4 : 0;
+	struct memory_cgroup *cgroups[3];
+	struct user_memory *mems[3], *mem = user_memory_new(test, 1);
+	unsigned int i;
+
+	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	if (c->stays)
+		SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
+	swap_area_on(test, &SWAP_AREA_ZRAM);
+	swap_kunit_set_zswap(true);
+	for (i = 0; i < ARRAY_SIZE(cgroups); i++) {
+		cgroups[i] = memory_cgroup_new(test);
+		mems[i] = user_memory_charged(test, cgroups[i], 4);
+		user_mix(mems[i], 0, 4);
+		if (i == 1 && c->empty)
+			continue;
+		user_swap_out(mems[i], 0, 4);
+		if (i != 1 || !c->referenced)
+			swap_kunit_zswap_write_back_of(memory_cgroup_memcg(cgroups[i]), 4);
+	}
+	if (c->file)
+		KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroups[1], c->file, c->text), 0);
+	if (c->removed)
+		KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroups[1]), 0);
+	swap_kunit_zswap_limit(0);
+	do {
+		/* Rejected by the full pool, it starts the worker. */
+		user_fill(mem, 0, 1);
+		user_page_out(mem, 0, 1);
+		swap_kunit_zswap_settle();
+		/* A worker completes the removal of a cgroup. */
+	} while (swap_kunit_zswap_stored() != stay && c->removed && time_before(jiffies, end));
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), stay,
+			    "rule: a full pool shrinks in every cgroup that permits it");
+	for (i = 0; i < ARRAY_SIZE(mems); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_has(user_entry(mems[i], 0)),
+				    i == 1 && c->stays,
+				    "rule: a full pool shrinks in every cgroup: the one at %u", i);
+		user_reclaim_cached(mems[i], 0, 4);
+		USER_EXPECT_INTACT(test, mems[i]);
+	}
+}
+
 /* Drop caches. The shrinker uses statistics that may be outdated: reading them updates them. */
 static int drop_caches(struct memory_cgroup *cgroup)
 {
@@ -354,6 +432,7 @@ static struct kunit_case swap_zswap_memcg_cases[] = {
 	KUNIT_CASE(pool_pages_are_counted_for_their_cgroup),
 	KUNIT_CASE(pages_of_a_removed_cgroup_move_to_the_parent),
 	KUNIT_CASE(removed_cgroup_is_skipped),
+	KUNIT_CASE_PARAM(worker_comes_to_every_cgroup, pool_cgroup_gen_params),
 	KUNIT_CASE(reclaim_stores_in_the_pool),
 	{}
 };
