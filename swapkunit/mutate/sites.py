@@ -26,8 +26,9 @@ LISTS = {"list_add": "list_add_tail", "list_add_tail": "list_add", "list_move": 
          "list_move_tail": "list_move", "list_add_rcu": "list_add_tail_rcu", "list_add_tail_rcu": "list_add_rcu"}
 # They only assert, print or give way: without them nothing else happens.
 SILENT = re.compile(r"(\w+_)?assert_|(VM_)?(BUG|WARN)(_ON)?(_|$)|VM_(BUG|WARN)_ON|BUILD_BUG|lockdep_|might_|"
-                    r"cond_resched|pr_\w+$|trace_|printk|\w+_debug$|prefetch|cpu_relax|kmemleak|kasan_|kmsan_|data_race|ASSERT_|"
-                    r"static_assert|barrier$")
+                    r"cond_resched|pr_\w+$|trace_|printk|\w+_debug$|prefetch|cpu_relax|"
+                    r"kmemleak|kasan_|kmsan_|data_race|"
+                    r"ASSERT_|static_assert|barrier$")
 CALL = re.compile(r"(?:\(void\)\s*)?(\w+)\s*\(")
 LOCKS = re.compile(r"(^|_)(un)?lock(_|$)|^rcu_read_|^preempt_|^local_irq_|^local_lock|_trylock|^smp_\w*mb$")
 # Macros that are what their argument is.

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..base import deps
 from ..base.errors import SwapKunitError
 from ..base.text import plural
-from ..mutate import kernel
+from ..mutate import equivalent, kernel
 from ..mutate.campaign import MOVED, NOTICED, SURVIVED
 from ..mutate.choice import Choice
 from ..mutate.mutate import mutate
@@ -39,7 +39,8 @@ def step_of(changed: Changed) -> Step:
     lost = deps.missing(deps.MUTANTS)
     if lost:
         return Step(STEP, SKIP, f"needs {', '.join(lost)}")
-    name = testbed.key(changed.files, STEP, sorted((file, sorted(lines)) for file, lines in changed.lines.items()))
+    name = testbed.key(changed.files, STEP, equivalent.FILE.read_text(),
+                       sorted((file, sorted(lines)) for file, lines in changed.lines.items()))
     known = testbed.store.get(name)
     if known:
         findings = [Finding(**one) for one in known.pop("findings")]
