@@ -353,7 +353,7 @@ static void page_of_a_failed_store_is_written(struct kunit *test)
 	swap_fail_errno(test, c->point, 1, SWAP_FAIL_ALL, c->err);
 	write_version(folio, 0x2222);
 	swap_fail(test, c->point, 1, 0);
-	if (c->point == SWAP_FAIL_ZSWAP_TREE && !swap_has(ZSWAP_SHRINKER))
+	if (c->point == SWAP_FAIL_ZSWAP_TREE && !swap_has(ZSWAP_TREE_GROWS))
 		kunit_skip(test, "no memory is allocated for the tree of this kernel");
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_has(swap_folio_entry(folio)), kept,
 			    "rule: an outdated copy leaves the pool");
@@ -380,7 +380,7 @@ static void no_memory_for_the_tree(struct kunit *test)
 	err = swap_area_swapon(area, 0);
 	KUNIT_EXPECT_EQ(test, swap_failed(SWAP_FAIL_ZSWAP_SETUP), 1U);
 	swap_fail(test, SWAP_FAIL_ZSWAP_SETUP, 1, 0);
-	if (swap_has(ZSWAP_SHRINKER)) {
+	if (swap_has(ZSWAP_SWAPON_FAILS)) {
 		KUNIT_EXPECT_EQ_MSG(test, err, -ENOMEM,
 				    "rule: swapon fails without memory for zswap's tree");
 		return;

@@ -95,7 +95,7 @@ static void cgroup_at_its_limit_makes_room(struct kunit *test)
 	user_fill_coarse(mem, 0, MEMCG_MANY + 1);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, MEMCG_MANY);
-	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back_of(memcg, MEMCG_MANY), 0UL);
+	zswap_age(test, memcg, MEMCG_MANY);
 	snprintf(max, sizeof(max), "%ld", memory_cgroup_read(cgroup, "memory.zswap.current"));
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.max", max), 0);
 	swap_decisions_skip(test);
@@ -140,6 +140,7 @@ static void writeback_needs_permission(struct kunit *test)
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
+	SWAP_REQUIRE(test, ZSWAP_READS_PROTECT);
 	mem = user_memory_charged(test, cgroup, 5);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(parent, "memory.zswap.writeback", c->parent), 0);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroup, "memory.zswap.writeback", c->child), 0);
@@ -147,7 +148,7 @@ static void writeback_needs_permission(struct kunit *test)
 	swap_kunit_set_zswap(true);
 	user_fill_coarse(mem, 0, 5);
 	user_swap_out(mem, 0, 4);
-	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back_of(memcg, 4), 0UL);
+	zswap_age(test, memcg, 4);
 	swap_decisions_skip(test);
 	swap_step(NULL, SWAP_NO_TARGET);
 
@@ -220,7 +221,7 @@ static void pool_pages_are_counted_for_their_cgroup(struct kunit *test)
 			    "rule: zswapped counts the cgroup's pages in the pool");
 	KUNIT_EXPECT_EQ(test, memory_cgroup_count(cgroup, "memory.stat", "zswpout"),
 			2L * MEMCG_MANY);
-	swap_kunit_zswap_write_back_of(memcg, 2 * MEMCG_MANY);
+	zswap_age(test, memcg, 2 * MEMCG_MANY);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back_of(memcg, MEMCG_MANY),
 			(unsigned long)MEMCG_MANY);
 	if (swap_has(ZSWAP_WRITEBACK_COUNTED))
@@ -262,8 +263,8 @@ static void pages_of_a_removed_cgroup_move_to_the_parent(struct kunit *test)
 	user_mix(mem, 0, 4);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, 4);
-	swap_kunit_zswap_write_back_of(memcg, 4);
-	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(4), 0UL);
+	zswap_age(test, memcg, 4);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back_of(NULL, 4), 0UL);
 	swap_decisions_skip(test);
 	swap_step(NULL, SWAP_NO_TARGET);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroup), 0);
@@ -289,7 +290,7 @@ static void removed_cgroup_is_skipped(struct kunit *test)
 	user_mix(mem, 0, 3);
 	swap_kunit_set_zswap(true);
 	user_swap_out(mem, 0, 2);
-	swap_kunit_zswap_write_back_of(memcg, 2);
+	zswap_age(test, memcg, 2);
 	/* The pool is full: the worker writes the cgroup's pages back, then stops. */
 	swap_kunit_zswap_limit(0);
 	user_page_out(mem, 2, 1);
@@ -398,7 +399,7 @@ static void reclaim_stores_in_the_pool(struct kunit *test)
 	unsigned long stored;
 	unsigned int times;
 
-	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	SWAP_REQUIRE(test, ZSWAP_READS_PROTECT);
 	mem = user_memory_charged(test, cgroup, 2 * MEMCG_MANY);
 	user_fill_coarse(mem, 0, 2 * MEMCG_MANY);
 	swap_kunit_set_zswap(true);

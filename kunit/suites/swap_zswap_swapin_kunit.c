@@ -52,6 +52,8 @@ static void swapin_swap_out(struct user_memory *mem, struct swap_area *area, con
 	struct folio *folio;
 	unsigned int page;
 
+	if (strchr(where, 'Z'))
+		SWAP_REQUIRE(mem->test, ZEROMAP);
 	for (page = 0; where[page]; page++) {
 		swap_kunit_set_zswap(where[page] == 'P');
 		if (where[page] == 'Z')
@@ -246,6 +248,7 @@ static struct user_memory *pool_and_disk(struct kunit *test, struct swap_area *a
 	unsigned int page;
 
 	memory_cgroup_require(test);
+	SWAP_REQUIRE(test, ZSWAP_READS_PROTECT);
 	mem = swapin_memory(test, SWAPIN_START, on_disk + POOL_PAGES, memcg);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "Y"), 0);
 	for (page = 0; page < on_disk; page++) {
@@ -255,7 +258,7 @@ static struct user_memory *pool_and_disk(struct kunit *test, struct swap_area *a
 	swap_kunit_set_zswap(true);
 	user_fill_coarse(mem, on_disk, POOL_PAGES);
 	user_swap_out(mem, on_disk, POOL_PAGES);
-	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back_of(*memcg, POOL_PAGES), 0UL);
+	zswap_age(test, *memcg, POOL_PAGES);
 	swap_decisions_skip(test);
 	return mem;
 }

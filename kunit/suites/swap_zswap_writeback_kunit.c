@@ -18,17 +18,15 @@ static struct user_memory *zswap_old_pages(struct kunit *test, unsigned int nr)
 	swap_kunit_set_zswap(true);
 	user_fill_mixed(mem, 0, nr);
 	user_swap_out(mem, 0, nr);
-	/* The first scan gives a new page a second chance. */
-	if (swap_has(ZSWAP_SHRINKER))
-		KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(nr), 0UL);
+	zswap_age(test, NULL, nr);
 	swap_decisions_skip(test);
 	swap_step(NULL, SWAP_NO_TARGET);
 	return mem;
 }
 
 /*
- * Old pages are written back to their slots on the disk, oldest first. Kernels with a shrinker
- * give new pages a second chance.
+ * Old pages are written back to their slots on the disk, oldest first. Some kernels give
+ * new pages a second chance.
  */
 static void old_pages_are_written_back(struct kunit *test)
 {
@@ -39,9 +37,7 @@ static void old_pages_are_written_back(struct kunit *test)
 	user_fill_mixed(mem, 0, 3);
 	user_swap_out(mem, 0, 3);
 	swap_decisions_skip(test);
-	if (swap_has(ZSWAP_SHRINKER))
-		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(3), 0UL,
-				    "rule: a new page gets a second chance");
+	zswap_age(test, NULL, 3);
 	SWAP_EXPECT_DECISIONS(test, area, "");
 	swap_step(NULL, SWAP_NO_TARGET);
 	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(3), 3UL);
@@ -99,9 +95,7 @@ static void reused_slot_is_not_written_back(struct kunit *test)
 	user_fill_mixed(old, 0, 1);
 	user_fill_mixed(mem, 0, 1);
 	user_swap_out(old, 0, 1);
-	/* The first scan gives a new page a second chance. */
-	if (swap_has(ZSWAP_SHRINKER))
-		swap_kunit_zswap_write_back(1);
+	zswap_age(test, NULL, 1);
 	reused_from = old;
 	reused_by = mem;
 	reused_in_pool = reuse->pool;
@@ -157,7 +151,7 @@ static void oldest_page_goes_first(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem = zswap_old_pages(test, 4);
 
-	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	SWAP_REQUIRE(test, ZSWAP_SECOND_CHANCE);
 	user_fault(mem, 0);
 	user_fill_mixed(mem, 0, 1);
 	user_swap_out(mem, 0, 1);
@@ -267,7 +261,7 @@ static void shrinker_stops_at_a_cached_page(struct kunit *test)
 	struct folio *folio = swap_alloc_owned(test);
 	struct user_memory *mem;
 
-	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	SWAP_REQUIRE(test, ZSWAP_READS_PROTECT);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "Y"), 0);
 	swap_kunit_set_zswap(true);
 	swap_folio_mix(folio, 0x1111);
@@ -289,7 +283,7 @@ static void shrinker_writes_the_pages_it_scans(struct kunit *test)
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
 	struct user_memory *mem;
 
-	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	SWAP_REQUIRE(test, ZSWAP_READS_PROTECT);
 	mem = zswap_old_pages(test, 4);
 	KUNIT_ASSERT_EQ(test, zswap_param_set(test, "shrinker_enabled", "N"), 0);
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_shrink(NULL, 3), SHRINK_STOP,
