@@ -190,6 +190,7 @@ class Series(SeriesCase):
                 time.sleep(0.02)
             first = next(self.out.glob("report/*/report.txt")).read_text()
             self.assertRegex(first, r"later\n(.*\n)*mutants, memcg off, lockdep later: still to come\n")
+            self.assertRegex(first, r"steps, \d+ skipped, \d still to come\n")
             process.send_signal(signal.SIGINT)
             said = process.communicate(timeout=20)[0].decode()
         self.assertEqual(process.returncode, 130)

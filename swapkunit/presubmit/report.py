@@ -333,6 +333,7 @@ def closing(report: PresubmitReport) -> str:
     """The line that sums up the check."""
     good, bad, skipped = report.counts()
     weights = report.weights()
+    later = sum(step.summary == LATER for patch in report.patches for step in patch.steps)
     parts = [plural(weights[weight], name.lower()) for weight, name in reversed(WEIGHTS.items()) if weights[weight]]
     return ("interrupted: " * report.stopped + f"{', '.join(parts) or 'no findings'}; {plural(good + bad, 'step')}, "
-            f"{skipped} skipped")
+            f"{skipped - later} skipped" + (f", {later} {LATER}" if later else ""))
