@@ -14,7 +14,10 @@ from typing import Any
 from unittest import mock
 
 from swapkunit.base import deps
-from swapkunit.base.errors import SwapKunitError
+from swapkunit.base.errors import SwapKunitError, UntestableKernel
+from swapkunit.base.kernel import Kernel
+from swapkunit.base.layout import Layout
+from swapkunit.build.fragments import KunitConfig
 from swapkunit.mutate import equivalent, kernel, report as reports
 from swapkunit.mutate.base import Base
 from swapkunit.mutate.campaign import (
@@ -26,6 +29,7 @@ from swapkunit.mutate.store import Store
 from swapkunit.presubmit.mutants import judged
 from swapkunit.presubmit.report import NOTE, PASS, SKIP
 from swapkunit.run.runner import RunOptions
+from swapkunit.run.session import Request
 from swapkunit.source import kernels
 
 from .support import REPO, Scratch, git, processes_with, write
@@ -257,6 +261,78 @@ class Compiler(unittest.TestCase):
             kernel.write_patch(Path("x"), [one])
         self.assertEqual(written.call_args[0][0].decode(), "--- a/mm/zswap.c\n+++ b/mm/zswap.c\n@@ -1,2 +1,2 @@\n"
                          "-a\n-b\n+(swap_mutant(1) ? (z) : (a))\n+b\n")
+
+
+class FakeSession:
+    """What kernel.make() needs of a Session; it counts builds."""
+
+    def __init__(self, top: Path, source: Path):
+        self.layout = Layout(top)
+        self.request = Request()
+        self.kernel = Kernel(source, "7.3.4", "here", True)
+        self.config = KunitConfig()
+        self.built: list[int] = []      # how many patches each build had
+        self.broken = False
+
+    def read_config(self) -> None:
+        """Nothing is asked for."""
+
+    def lay_tree(self) -> None:
+        """Nothing is laid."""
+
+    def build_kernel(self) -> None:
+        """Make a vmlinux."""
+        self.built.append(len(self.request.patches))
+        if self.broken and self.request.patches:
+            self.broken = False
+            raise UntestableKernel("it does not link")
+        write(self.layout.vmlinux, "")
+
+
+class Kernels(Scratch):
+    """When a kernel is built with mutants, and what is left out."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        write(self.top / "linux/mm/zswap.c", "a\nb\n")
+        (self.top / "out").mkdir()
+        found = {"left_out": {}, "errors": [], "functions": {"f": [0, 3]}, "sites": [
+            {"start": at, "end": at + 1, "kind": "expression", "function": "f", "text": "ab"[at // 2],
+             "mutants": [["x", "z"]]} for at in (0, 2)]}
+        self.output = ""
+        for name, value in (("sites_of", lambda *_: found), ("undefined", lambda *_: {"gone", "there"}),
+                            ("compile_all", lambda *_: self.compiler()),
+                            ("learn", lambda one, _: kernel.Known(kernel.key_of(one), {"mm/zswap.c": []}, ["there"]))):
+            patch = mock.patch.object(kernel, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def compiler(self) -> str:
+        """The compiler's output; the error is there as long as the mutant is."""
+        patch = (self.top / "out/mutants/mutants.patch").read_text()
+        return self.output if "swap_mutant(2)" in patch else ""
+
+    def make(self, broken: bool = False) -> tuple[kernel.MutantKernel, list[int]]:
+        """A kernel, and the builds."""
+        session = FakeSession(self.top / "out", self.top / "linux")
+        session.broken = broken
+        return kernel.make(session), session.built      # type: ignore[arg-type]
+
+    def test_one_build_if_the_configuration_is_known(self) -> None:
+        self.assertEqual(self.make()[1], [0, 1])
+        self.assertEqual(self.make()[1], [1])
+        self.assertEqual(self.make(broken=True)[1], [1, 0, 1], "something else in the tree has changed")
+
+    def test_what_does_not_compile_is_left_out_and_remembered(self) -> None:
+        self.output = "mm/zswap_real.c:2:20: error: lvalue required\n"
+        for _ in range(2):
+            made, _ = self.make()
+            self.assertEqual(([one.number for one in made.mutants], made.left_out[kernel.UNCOMPILED]), ([1], 1))
+
+    def test_calls_of_what_does_not_exist_end_in_a_trap(self) -> None:
+        self.make()
+        patch = (self.top / "out/mutants/mutants.patch").read_text()
+        self.assertEqual((".weak gone" in patch, ".weak there" in patch), (True, False))
 
 
 class Campaigns(Scratch):

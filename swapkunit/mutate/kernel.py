@@ -129,8 +129,8 @@ def build(session: Session, known: Known, wanted: Callable[[Mutant], bool]) -> M
             break
         faulty = [mutant.key for one in schemata for mutant in one.faulty(output)]
         if not faulty:
-            raise SwapKunitError(f"cannot compile the mutants: {commands.tail(output, 3)}; check that the kernel "
-                                 "builds: `swap-kunit build`")
+            raise UntestableKernel(f"cannot compile the mutants: {commands.tail(output, 3)}; check that the kernel "
+                                   "builds: `swap-kunit build`")
         known.dropped += faulty
     for one in schemata:
         one.stubs = sorted(undefined(session, one.file) - set(known.symbols))
