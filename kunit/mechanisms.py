@@ -166,6 +166,8 @@ MECHANISMS = (
               "mm/zswap.c", "entry->referenced", "shrink_memcg_cb", near=r"\w*\breferenced"),
     Mechanism("ZSWAP_READS_PROTECT", "zswap's shrinker spares a page for each read from the disk",
               "mm/zswap.c", "nr_disk_swapins", "zswap_shrinker_count", near=r"nr_disk_swapins"),
+    Mechanism("ZSWAP_FULL_AT_LIMIT", "zswap's pool is full when it has as many pages as it may have",
+              "mm/zswap.c", r"if \(\w+ >= \w+\)", "zswap_check_limits", near="zswap_total_pages"),
     Mechanism("ZSWAP_TREE_GROWS", "storing an entry in zswap's tree allocates memory",
               "mm/zswap.c", "xa_store"),
     Mechanism("ZSWAP_SWAPON_FAILS", "swapon fails when zswap cannot allocate its tree",

@@ -195,6 +195,7 @@ static void page_bypasses_the_pool_without_a_list(struct kunit *test)
 	struct user_memory *mem = user_memory_charged(test, cgroup, 1);
 
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	user_mix(mem, 0, 1);
 	swap_kunit_set_zswap(true);
 	swap_fail(test, SWAP_FAIL_ZSWAP_LRU, 1, SWAP_FAIL_ALL);
 	user_swap_out(mem, 0, 1);
@@ -284,6 +285,7 @@ static void removed_cgroup_is_skipped(struct kunit *test)
 	unsigned long end = jiffies + 10 * HZ;
 	struct user_memory *mem;
 
+	SWAP_REQUIRE(test, ZSWAP_FULL_AT_LIMIT);
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
 	swap_area_on(test, &SWAP_AREA_ZRAM);
 	mem = user_memory_charged(test, cgroup, 3);
@@ -345,6 +347,7 @@ static void worker_comes_to_every_cgroup(struct kunit *test)
 	struct user_memory *mems[3], *mem = user_memory_new(test, 1);
 	unsigned int i;
 
+	SWAP_REQUIRE(test, ZSWAP_FULL_AT_LIMIT);
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
 	if (c->stays)
 		SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
@@ -367,7 +370,7 @@ static void worker_comes_to_every_cgroup(struct kunit *test)
 	swap_kunit_zswap_limit(0);
 	do {
 		/* Rejected by the full pool, it starts the worker. */
-		user_fill(mem, 0, 1);
+		user_mix(mem, 0, 1);
 		user_page_out(mem, 0, 1);
 		swap_kunit_zswap_settle();
 		/* A worker completes the removal of a cgroup. */
