@@ -48,6 +48,7 @@ STATICS = {
     "ZSWAP_COMPRESS": ("mm/zswap.c", r"\bcrypto_a?comp_compress\("),
     "ZSWAP_POOL_ALLOC": ("mm/zswap.c", r"\b(zs|zpool)_malloc\("),
     "SWAP_DUP_PINS": ("mm/swapfile.c", r"\b__swap_duplicate\([^;{]*\{[^}]*\bget_swap_device\("),
+    "SHMEM_READ_ERROR": ("mm/shmem.c", r"\bshmem_set_(folio_)?swapin_error\("),
     "ZERO_READ": ("mm/page_io.c", r"\bfolio_zero_range\("),
     "ZERO_WRITTEN": ("mm/page_io.c", r"\b__swap_table_set_zero\("),
     "ZEROMAP_WRITTEN": ("mm/page_io.c", r"\bset_bit\(swp_offset\(\w+\), \w+->zeromap\)"),

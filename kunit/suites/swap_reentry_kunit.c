@@ -47,7 +47,7 @@ static const struct {
 #define PARTY_SWAPPED	(SWAP_TRY_PAGES / 2)
 
 /* Of more calls of a kind, some are left out. */
-#define MEETINGS_MAX	32
+#define MEETINGS_MAX	8
 
 struct meeting;
 
@@ -204,6 +204,7 @@ static int meeting_thread(void *arg)
 /* In the context of the operation. The other party goes as far as it can. */
 static void meeting_point(void *ctx)
 {
+	unsigned long end = jiffies + 2;
 	bool fifo = rt_task(current);
 	struct meeting *m = ctx;
 	unsigned int turns;
@@ -215,7 +216,9 @@ static void meeting_point(void *ctx)
 	/* On a par with the other party, and with the workers that it needs. */
 	if (fifo)
 		sched_set_normal(current, 0);
-	for (turns = 0; turns < 30 && !completion_done(&m->done); turns++)
+	/* A party that waits for the operation may do so without sleeping. */
+	for (turns = 0; turns < 30 && !completion_done(&m->done) && time_before(jiffies, end);
+	     turns++)
 		yield();
 	if (fifo)
 		sched_set_fifo(current);
