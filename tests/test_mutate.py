@@ -375,15 +375,34 @@ class Campaigns(Scratch):
         self.assertEqual(processes_with(str(self.top)), [])
 
     def test_only_the_case_that_reaches_it(self) -> None:
-        self.assertEqual([glob for glob, _, _ in trial_of(mutant(8), self.base).left],
+        self.assertEqual([glob for glob, _ in trial_of(mutant(8), self.base).left],
                          ["swap_a.second", "swap_old.second"])
-        self.assertEqual([glob for glob, _, _ in trial_of(mutant(1), self.base).left], ["swap_a", "swap_old"])
+        self.assertEqual([glob for glob, _ in trial_of(mutant(1), self.base).left], ["swap_a", "swap_old"])
 
     def test_a_kernel_without_the_mutant(self) -> None:
         write(self.uml, UML.replace('say(f"swap_mutant:', 'str(f"'))
         self.uml.chmod(0o755)
         with self.assertRaisesRegex(SwapKunitError, "does not say that it is active"):
             self.verdicts(7)
+
+    def test_what_does_not_always_decide_alike_is_not_moved(self) -> None:
+        again = Campaign(self.uml, RunOptions(jobs=2), Base())
+        again.run_base(["swap_a", "swap_old"])
+        self.base.compare(again.base)
+        self.assertEqual(self.base.unstable, set())
+        again.base.decisions["swap_a.first"] = again.base.decisions["swap_old.first"] = ["another"]
+        self.base.compare(again.base)
+        self.assertEqual(self.base.unstable, {"swap_a.first", "swap_old.first"})
+        self.assertEqual(self.verdicts(5)[5], Verdict(MOVED, "swap_a.second", boots=4))
+
+    def test_case_that_decides_otherwise_alone(self) -> None:
+        self.base.decisions["swap_a.second"] = ["swap_a.second A0:1"]
+        write(self.uml, UML.replace("if number == 5", "if only == ''"))
+        self.uml.chmod(0o755)
+        self.base.decisions["swap_a.first"] = ["swap_a.first A0:1"]
+        self.base.decisions["swap_old.second"] = ["swap_old.second A0:1"]
+        self.base.decisions["swap_old.first"] = ["swap_old.first A0:1"]
+        self.assertEqual(self.verdicts(8)[8], Verdict(SURVIVED, boots=4))
 
     def test_what_there_is_no_time_for(self) -> None:
         found: list[int] = []

@@ -49,13 +49,15 @@ def plain(name: str) -> str:
 class Base:
     """What the suites give. reached: suite -> case or BOOT -> numbers of mutants; seconds: of each suite's UML.
 
-    failed: what the cases and parameters say that fail without a mutant.
+    failed: what the cases and parameters say that fail without a mutant; unstable: cases that do not always decide
+    alike.
     """
 
     results: dict[str, str] = field(default_factory=dict)
     failed: dict[str, list[str]] = field(default_factory=dict)
     decisions: dict[str, list[str]] = field(default_factory=dict)
     reports: set[str] = field(default_factory=set)
+    unstable: set[str] = field(default_factory=set)
     reached: dict[str, dict[str, set[int]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -73,6 +75,15 @@ class Base:
             numbers = {int(found[2]) + at for at in range(bits.bit_length()) if bits >> at & 1}
             name = BOOT if found[1] == BOOT else plain(found[1])
             self.reached.setdefault(suite, {}).setdefault(name, set()).update(numbers)
+
+    def compare(self, again: Base) -> None:
+        """Learn from a second run what is not stable."""
+        for name in self.results.keys() | again.results.keys():
+            case = plain(name)
+            if self.results.get(name) != again.results.get(name) or \
+                    self.decisions.get(case) != again.decisions.get(case):
+                self.unstable.add(case)
+        self.failed.update(again.failed)
 
     @cached_property
     def cases_of(self) -> dict[int, dict[str, list[str]]]:

@@ -41,11 +41,13 @@ def prepare(session: Session, base: Base, tolerant: bool) -> Campaign:
     chosen = runner.select(cases, [], left_out(session.layout))
     campaign, again = (Campaign(session.layout.vmlinux, options, one) for one in (base, Base()))
     with session.stage("base"), session.confined():
-        campaign.run_base(list(dict.fromkeys(case.split(".")[0] for case in chosen)))
-        failed = {} if tolerant else unexplained(base, session.kernel.version)
-        again.run_base(sorted({name.split(".")[0] for name in failed}))
+        for one in (campaign, again):
+            one.run_base(list(dict.fromkeys(case.split(".")[0] for case in chosen)))
+    both = base.failed.keys() & again.base.failed.keys()
+    base.compare(again.base)
+    failed = {} if tolerant else unexplained(base, session.kernel.version)
     for name in failed:
-        if name in again.base.failed:
+        if name in both:
             why = verdict_on(name, failed[name]).rule
             raise FailsWithout(f"cannot judge mutants: {name} fails without one: {why}; see "
                                f"`swap-kunit run --filter {plain(name)}` first")
