@@ -104,6 +104,12 @@ class Dropping(unittest.TestCase):
         self.assertEqual([item.name for item in Source(FIXTURE).items], ["names", "reset", "after"])
         self.assertEqual([item.name for item in Source(HEADER).items], ["x", "reset", "after"])
         self.assertEqual(Source("extern const struct a SWAP_B;\n").items[0].name, "SWAP_B")
+        self.assertEqual(Source("SWAP_PARAMS(lack, lacks);\n").items[0].name, "")
+
+    def test_call_of_a_macro_takes_no_other_with_it(self) -> None:
+        own = OwnCode.of({f"mm/kunit/{name}.c": f"SWAP_PARAMS({name}, {name}s);\n" for name in "ab"})
+        own.leave_out([Complaint("mm/kunit/a.c", 1, "'as' undeclared")], {}, True)
+        self.assertEqual(list(own.changed()), ["mm/kunit/a.c"])
 
     def test_files_of_the_project(self) -> None:
         for path in [*REPO.glob("kunit/*/*.[ch]"), *REPO.glob("mm/*.[ch]")]:

@@ -254,11 +254,12 @@ def find_items(bare: list[str], depths: list[tuple[int, int]], directives: list[
 
 
 def name_in(head: str) -> str:
-    """The name that a declaration or definition gives, from its text before any {."""
+    """The name that a declaration or definition gives, from its text before any {; "" of a call of a macro."""
     head = re.sub(r"__printf\([^)]*\)|__attribute__\(\(.*?\)\)", "", head)
     before = re.split(r"[(\[=;]", head, maxsplit=1)[0]
     names: list[str] = re.findall(r"\w+", before)
-    return names[-1] if names else ""
+    macro = len(names) == 1 and head[len(before):].startswith("(")
+    return names[-1] if names and not macro else ""
 
 
 # -- all files of the project ------------------------------------------------
