@@ -46,7 +46,6 @@ EXCUSES: tuple[Excuse, ...] = (
     Excuse("IN_ATOMIC", "kunit/*", r"in_atomic", "the tests ask in which context the swap code makes a call"),
     Excuse("YIELD", "kunit/suites/swap_reentry_kunit.c", r"yield", "the threads of a case take turns"),
     Excuse("NEW_TYPEDEFS", "kunit/fixture/fake_disk_compat.h", r"typedef", "the type is another one on older kernels"),
-    Excuse("UNDOCUMENTED_SETUP", "kunit/fixture/kunit_compat.c", r"__setup", "newer kernels document this parameter"),
 )
 CHECKPATCH = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): (?:ERROR|WARNING|CHECK):(?P<kind>\w+): ")
 

@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Sequence
 
 from ..base.errors import FAILED, GOOD, Interrupted, SwapKunitError, UntestableKernel
 from ..base.layout import CONFIGS, Layout, default_out
@@ -31,7 +32,7 @@ class PastBug:
     after: str = ""
     caught: str = ""
     config: str = ""
-    kernels: tuple[str, ...] = ()
+    kernels: Sequence[str] = ()
     impossible: str = ""
 
     def edited(self, text: str) -> str:
@@ -69,8 +70,7 @@ def load(path: Path = CONFIGS / "past_bugs.toml") -> list[PastBug]:
     """All entries. Raises SwapKunitError."""
     try:
         with open(path, "rb") as file:
-            return [PastBug(**{**entry, "kernels": tuple(entry.get("kernels", ()))})
-                    for entry in tomllib.load(file)["bug"]]
+            return [PastBug(**entry) for entry in tomllib.load(file)["bug"]]
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise SwapKunitError(f"cannot use the past bugs in {path}: {error}") from error
 
