@@ -335,6 +335,9 @@ class Kernels(Scratch):
         self.assertEqual((".weak gone" in patch, ".weak there" in patch), (True, False))
 
 
+CASES = ["swap_a.first", "swap_a.second", "swap_old.first", "swap_old.second"]
+
+
 class Campaigns(Scratch):
     """Trials with a fake UML."""
 
@@ -344,7 +347,7 @@ class Campaigns(Scratch):
         self.uml.chmod(0o755)
         self.base = Base()
         self.campaign = Campaign(self.uml, RunOptions(jobs=2), self.base)
-        self.campaign.run_base(["swap_a", "swap_old"])
+        self.campaign.run_base(CASES)
 
     def verdicts(self, *numbers: int) -> dict[int, Verdict]:
         """The verdicts on some mutants."""
@@ -387,13 +390,24 @@ class Campaigns(Scratch):
 
     def test_what_does_not_always_decide_alike_is_not_moved(self) -> None:
         again = Campaign(self.uml, RunOptions(jobs=2), Base())
-        again.run_base(["swap_a", "swap_old"])
+        again.run_base(CASES)
         self.base.compare(again.base)
         self.assertEqual(self.base.unstable, set())
         again.base.decisions["swap_a.first"] = again.base.decisions["swap_old.first"] = ["another"]
         self.base.compare(again.base)
         self.assertEqual(self.base.unstable, {"swap_a.first", "swap_old.first"})
         self.assertEqual(self.verdicts(5)[5], Verdict(MOVED, "swap_a.second", boots=4))
+
+    def test_suite_that_crashes_without_a_mutant(self) -> None:
+        write(self.uml, UML.replace("if number == 2:", "if number == 2 or glob[:6] == 'swap_a' and case == 'first':"))
+        self.uml.chmod(0o755)
+        self.base = Base()
+        self.campaign = Campaign(self.uml, RunOptions(jobs=2), self.base)
+        self.campaign.run_base(CASES)
+        self.assertEqual(self.base.fates, {"swap_a.first": "crashed"})
+        self.assertEqual(self.base.results["swap_a.second"], "ok", "it ran alone")
+        self.assertEqual([glob for glob, _ in trial_of(mutant(1), self.base).left], ["swap_old", "swap_a.second"])
+        self.assertEqual(self.verdicts(1)[1].by, "swap_a.second")
 
     def test_case_that_decides_otherwise_alone(self) -> None:
         self.base.decisions["swap_a.second"] = ["swap_a.second A0:1"]

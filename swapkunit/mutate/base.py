@@ -50,7 +50,7 @@ class Base:
     """What the suites give. reached: suite -> case or BOOT -> numbers of mutants; seconds: of each suite's UML.
 
     failed: what the cases and parameters say that fail without a mutant; unstable: cases that do not always decide
-    alike.
+    alike; fates: of cases that crash or hang: the others of their suites run alone.
     """
 
     results: dict[str, str] = field(default_factory=dict)
@@ -58,6 +58,7 @@ class Base:
     decisions: dict[str, list[str]] = field(default_factory=dict)
     reports: set[str] = field(default_factory=set)
     unstable: set[str] = field(default_factory=set)
+    fates: dict[str, str] = field(default_factory=dict)
     reached: dict[str, dict[str, set[int]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -84,6 +85,11 @@ class Base:
                     self.decisions.get(case) != again.decisions.get(case):
                 self.unstable.add(case)
         self.failed.update(again.failed)
+        self.fates.update(again.fates)
+
+    def is_split(self, suite: str) -> bool:
+        """Whether the cases of a suite run alone."""
+        return any(name.startswith(f"{suite}.") for name in self.fates)
 
     @cached_property
     def cases_of(self) -> dict[int, dict[str, list[str]]]:

@@ -62,8 +62,9 @@ def trial_of(mutant: Mutant, base: Base) -> Trial:
     """The suites that reach a mutant, or the one case that does; the most specific first."""
     order = []
     for suite, names in base.cases_of.get(mutant.number, {}).items():
-        glob = names[0] if len(names) == 1 and names[0] != BOOT else suite
-        order.append((len(base.reached[suite][names[0]]), glob, suite))
+        whole = not base.is_split(suite) and (len(names) > 1 or names[0] == BOOT)
+        for glob in [suite] if whole else [name for name in names if name not in (*base.fates, BOOT)]:
+            order.append((len(base.reached[suite][names[0] if whole else glob]), glob, suite))
     return Trial(mutant.number, [(glob, suite) for _, glob, suite in sorted(order)])
 
 
@@ -73,24 +74,32 @@ class Campaign:
     def __init__(self, binary: Path, options: RunOptions, base: Base):
         self.binary, self.options, self.base = binary, options, base
         self.running: dict[Uml, tuple[Trial, str]] = {}
+        self.cases: list[str] = []
         self.umls = 0
         args = kernel_arguments(options.kernel_args)
         self._scratch = memory_directory(memory_bytes(args) * (options.jobs + MOST_WAITING))
 
     # -- without a mutant ----------------------------------------------------
 
-    def run_base(self, suites: Iterable[str]) -> None:
-        """Fill in what the suites give with no mutant."""
-        queue = [Trial(0, [(suite, suite)]) for suite in suites]
+    def run_base(self, cases: Iterable[str]) -> None:
+        """Fill in what the suites of cases, suite.case each, give with no mutant."""
+        self.cases = list(cases)
+        queue = [Trial(0, [(suite, suite)]) for suite in dict.fromkeys(case.split(".")[0] for case in self.cases)]
         self._loop(queue, self._base_ended, lambda: f"running without mutants: {len(self.base.seconds)} suites")
 
-    def _base_ended(self, uml: Uml, _trial: Trial, suite: str, ended_by: str) -> Verdict:
-        if ended_by or uml.console.panic or not uml.console.suite_ended:
-            reason = ended_by or uml.console.panic or "it ended early"
-            raise SwapKunitError(f"cannot judge mutants: {suite} does not run to its end without one: {reason}; see "
-                                 f"`swap-kunit run --filter {suite}`")
-        self.base.take(suite, uml.console, uml.lines, time.monotonic() - uml.started)
-        return Verdict(SURVIVED)
+    def _base_ended(self, uml: Uml, trial: Trial, suite: str, ended_by: str) -> Verdict | None:
+        """After a crash or hang, the rest of the suite goes on, each case alone."""
+        console = uml.console
+        self.base.take(suite, console, uml.lines, time.monotonic() - uml.started)
+        if ended_by or console.panic or not console.suite_ended:
+            case = f"{suite}.{console.running}" if console.running else trial.glob
+            self.base.fates[case] = "hung" if ended_by else "crashed"
+            name = f"{case}[{console.parameter}]" if console.parameter else case
+            self.base.failed[name] = [ended_by or console.panic or "it ended early"]
+            if trial.glob == suite:
+                trial.left += [(one, suite) for one in self.cases if one.startswith(f"{suite}.")
+                               and one != case and one not in self.base.results]
+        return None if trial.left else Verdict(SURVIVED)
 
     # -- with one ------------------------------------------------------------
 
@@ -115,7 +124,8 @@ class Campaign:
         if console.suite_failed and not console.done:
             return Verdict(CAUGHT, suite, "the suite does not start")
         moved = self._moved(uml)
-        if moved and trial.glob != suite:       # alone, a case may decide otherwise than after others
+        # Alone, a case may decide otherwise than after others.
+        if moved and trial.glob != suite and not self.base.is_split(suite):
             trial.left.insert(0, (suite, suite))
         else:
             trial.moved = trial.moved or moved

@@ -42,7 +42,7 @@ def prepare(session: Session, base: Base, tolerant: bool) -> Campaign:
     campaign, again = (Campaign(session.layout.vmlinux, options, one) for one in (base, Base()))
     with session.stage("base"), session.confined():
         for one in (campaign, again):
-            one.run_base(list(dict.fromkeys(case.split(".")[0] for case in chosen)))
+            one.run_base(chosen)
     both = base.failed.keys() & again.base.failed.keys()
     base.compare(again.base)
     failed = {} if tolerant else unexplained(base, session.kernel.version)
@@ -58,7 +58,7 @@ def prepare(session: Session, base: Base, tolerant: bool) -> Campaign:
 def unexplained(base: Base, version: str) -> dict[str, list[str]]:
     """What fails without a mutant though Linux version has no known bug that explains it."""
     bugs, tested = known_bugs.load(CONFIGS / "known_bugs.toml")
-    tests = [TestResult(name, FAIL, said) for name, said in base.failed.items()]
+    tests = [TestResult(name, FAIL, said, fate=base.fates.get(plain(name), "")) for name, said in base.failed.items()]
     known_bugs.apply(tests, bugs, tested, version)
     return {test.name: test.text for test in tests if not test.known}
 
