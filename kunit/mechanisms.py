@@ -240,6 +240,9 @@ def function_body(text: str, name: str) -> str:
 def real_file(srctree: Path, name: str) -> Path:
     """The kernel's own file: beside the wrapper that has its name, or at its place."""
     path = srctree / name
+    plain = path.with_name(f"{path.stem}_plain{path.suffix}")
+    if plain.exists():      # the other one has mutants
+        return plain
     beside = path.with_name(f"{path.stem}_real{path.suffix}")
     return beside if beside.exists() else path
 

@@ -260,7 +260,8 @@ class Compiler(unittest.TestCase):
         with mock.patch.object(Path, "write_bytes") as written:
             kernel.write_patch(Path("x"), [one])
         self.assertEqual(written.call_args[0][0].decode(), "--- a/mm/zswap.c\n+++ b/mm/zswap.c\n@@ -1,2 +1,2 @@\n"
-                         "-a\n-b\n+(swap_mutant(1) ? (z) : (a))\n+b\n")
+                         "-a\n-b\n+(swap_mutant(1) ? (z) : (a))\n+b\n"
+                         "--- /dev/null\n+++ b/mm/zswap_plain.c\n@@ -0,0 +1,2 @@\n+a\n+b\n")
 
 
 class FakeSession:

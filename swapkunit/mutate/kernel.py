@@ -226,13 +226,16 @@ def drop(schemata: list[Schemata], keys: list[str]) -> int:
 
 
 def write_patch(patch: Path, schemata: list[Schemata]) -> None:
-    """The mutated files as one patch, with one hunk for each."""
+    """The mutated files as one patch, with one hunk for each; beside them NAME_plain.c, from which mechanisms are told.
+    """
     parts = []
     for one in schemata:
         old, new = (text.removesuffix("\n").split("\n") for text in (one.text, one.render()[0]))
         if old != new:
             parts += [f"--- a/{one.file}", f"+++ b/{one.file}", f"@@ -1,{len(old)} +1,{len(new)} @@",
-                      *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+                      *(f"-{line}" for line in old), *(f"+{line}" for line in new),
+                      "--- /dev/null", f"+++ b/{one.file.removesuffix('.c')}_plain.c", f"@@ -0,0 +1,{len(old)} @@",
+                      *(f"+{line}" for line in old)]
     patch.write_bytes(("\n".join(parts) + "\n").encode("latin-1"))
 
 
