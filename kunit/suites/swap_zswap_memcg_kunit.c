@@ -238,19 +238,6 @@ static void pool_pages_are_counted_for_their_cgroup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory_cgroup_read(cgroup, "memory.zswap.current"), 0L);
 }
 
-/* A worker completes the removal of a cgroup: retry the writeback until it has pages. */
-static bool written_back_after_removal(unsigned long nr)
-{
-	unsigned long end = jiffies + 10 * HZ;
-
-	while (time_before(jiffies, end)) {
-		if (swap_kunit_zswap_write_back(nr))
-			return true;
-		schedule_timeout_uninterruptible(1);
-	}
-	return false;
-}
-
 /* Pages of a removed cgroup move to its parent's list, in order. */
 static void pages_of_a_removed_cgroup_move_to_the_parent(struct kunit *test)
 {
@@ -269,8 +256,8 @@ static void pages_of_a_removed_cgroup_move_to_the_parent(struct kunit *test)
 	swap_decisions_skip(test);
 	swap_step(NULL, SWAP_NO_TARGET);
 	KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroup), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, written_back_after_removal(2),
-			      "rule: pages of a removed cgroup are written back from its parent's list");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_write_back(2), 2UL,
+			    "rule: pages of a removed cgroup are written back from its parent's list");
 	swap_rule(test, "pages of a removed cgroup are written back from its parent's list");
 	SWAP_EXPECT_DECISIONS(test, area, "W0:0+2");
 	user_reclaim_cached(mem, 0, 4);
@@ -282,7 +269,6 @@ static void removed_cgroup_is_skipped(struct kunit *test)
 {
 	struct memory_cgroup *cgroup = memory_cgroup_new(test);
 	struct mem_cgroup *memcg = memory_cgroup_memcg(cgroup);
-	unsigned long end = jiffies + 10 * HZ;
 	struct user_memory *mem;
 
 	SWAP_REQUIRE(test, ZSWAP_FULL_AT_LIMIT);
@@ -301,8 +287,6 @@ static void removed_cgroup_is_skipped(struct kunit *test)
 			    "rule: a full pool shrinks in every cgroup");
 	KUNIT_ASSERT_TRUE(test, swap_kunit_zswap_shrinks_next(memcg));
 	KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroup), 0);
-	while (swap_kunit_zswap_shrinks_next(memcg) && time_before(jiffies, end))
-		schedule_timeout_uninterruptible(1);
 	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_zswap_shrinks_next(memcg),
 			       "rule: shrinking skips a removed cgroup");
 }
@@ -342,7 +326,7 @@ SWAP_PARAMS(pool_cgroup, pool_cgroups);
 static void worker_comes_to_every_cgroup(struct kunit *test)
 {
 	const struct pool_cgroup *c = swap_param(test);
-	unsigned long end = jiffies + 10 * HZ, stay = c->stays ? 4 : 0;
+	unsigned long stay = c->stays ? 4 : 0;
 	struct memory_cgroup *cgroups[3];
 	struct user_memory *mems[3], *mem = user_memory_new(test, 1);
 	unsigned int i;
@@ -368,13 +352,10 @@ static void worker_comes_to_every_cgroup(struct kunit *test)
 	if (c->removed)
 		KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroups[1]), 0);
 	swap_kunit_zswap_limit(0);
-	do {
-		/* Rejected by the full pool, it starts the worker. */
-		user_mix(mem, 0, 1);
-		user_page_out(mem, 0, 1);
-		swap_kunit_zswap_settle();
-		/* A worker completes the removal of a cgroup. */
-	} while (swap_kunit_zswap_stored() != stay && c->removed && time_before(jiffies, end));
+	/* Rejected by the full pool, it starts the worker. */
+	user_mix(mem, 0, 1);
+	user_page_out(mem, 0, 1);
+	swap_kunit_zswap_settle();
 	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), stay,
 			    "rule: a full pool shrinks in every cgroup that permits it");
 	for (i = 0; i < ARRAY_SIZE(mems); i++) {
