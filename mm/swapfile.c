@@ -479,10 +479,11 @@ static void swap_kunit_drop_hints(struct swap_info_struct *si)
 
 void swap_kunit_flush_work(struct swap_info_struct *si)
 {
-	flush_work(&si->discard_work);
 #if SWAP_API_SWAP_CLUSTER_LISTS
+	/* It may free clusters to discard. */
 	flush_work(&si->reclaim_work);
 #endif
+	flush_work(&si->discard_work);
 }
 
 void swap_kunit_hold_work(struct swap_info_struct *si, bool hold)
