@@ -55,6 +55,7 @@ class PastBugs(Scratch):
                 (["pass_1"], "refused .* zswap's tree", 1, "missed     a refused swapon leaves zswap's tree\n"),
                 (["pass_1"], "encrypted", 0, "0 caught, 0 missed, 0 impossible, 0 no build, 1 not here\n"),
                 (["fail_1"], "encrypted", 2, "cannot judge bugs: swap_a.fail_1 fails without one"),
+                (["pass_1"], "foo(", 2, "cannot replay 'foo(': it is no regular expression: missing )"),
                 (["pass_1"], "nonesuch", 2, "no title in configs/past_bugs.toml matches it")):
             os.environ["FAKE_SUITES"] = json.dumps({"swap_a": suites})
             done = self.program("bugs", "--ksrc", kernel, "--out", self.top / "out", "--title", title)

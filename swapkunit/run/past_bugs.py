@@ -15,6 +15,7 @@ from typing import Sequence
 
 from ..base.errors import FAILED, GOOD, Interrupted, SwapKunitError, UntestableKernel
 from ..base.layout import CONFIGS, Layout, default_out
+from ..base.text import plural
 from .results import FAIL, Report, TestResult
 from .session import Request, Session, open_session
 
@@ -77,13 +78,17 @@ def load(path: Path = CONFIGS / "past_bugs.toml") -> list[PastBug]:
 
 def replay(request: Request, wanted: str = "") -> int:
     """Replay the bugs whose titles match the regular expression wanted; returns the exit status."""
-    bugs = [bug for bug in load() if re.search(wanted, bug.title, re.I)]
+    try:
+        bugs = [bug for bug in load() if re.search(wanted, bug.title, re.I)]
+    except re.error as error:
+        raise SwapKunitError(f"cannot replay '{wanted}': it is no regular expression: {error}") from error
     if not bugs:
         raise SwapKunitError(f"cannot replay '{wanted}': no title in configs/past_bugs.toml matches it")
     session = open_session(request)
     session.layout = Layout(request.out or default_out(session.kernel, [*request.config, "bugs"], request.policies))
     session.announce()
     done: Counter[str] = Counter()
+    print(f"{plural(len(bugs), 'bug')}, each with an incremental build and a run; first a run without any", flush=True)
     with session.layout.lock():
         failed = next(iter(failures(run_with(session, ""))), None)
         if failed:

@@ -9,6 +9,6 @@ from ..verb import Verb, statuses
 
 VERB = Verb("bugs", lambda args: replay(request_of(args), args.title),
             "put past bugs back into a kernel, one at a time, and list which the suites catch",
-            (*options.kernel(), *options.CASES,
+            (*options.kernel("out/KERNEL/CONFIG+bugs"), *options.CASES,
              option("--title", make="TITLE", metavar="REGEX", default="", help="only bugs whose title matches")),
             statuses("all bugs were caught", "a bug was missed"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ...base import deps
+from ...base import deps, git
 from ...base.errors import FAILED, GOOD, STOPPED, SwapKunitError
 from ...base.text import relative
 from ...mutate import kernel, report as reports
@@ -28,6 +28,12 @@ def mutate(args: argparse.Namespace) -> int:
     if len(ranges) > 1 or ranges and (request.patches or args.ksrc is None):
         raise SwapKunitError(f"cannot mutate {ranges[0]}: give one range of commits and its git tree with --ksrc "
                              "(make: KSRC=), and no patches beside it")
+    if args.range and not is_range(args.range):
+        raise SwapKunitError(f"cannot mutate {args.range}: --range (make: RANGE=) takes BASE..TIP")
+    for commit in (one or "HEAD" for word in ranges for one in word.split("..")):
+        if not git.bytes_of(args.ksrc, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"):
+            raise SwapKunitError(f"cannot mutate {ranges[0]}: there is no commit {commit} in {args.ksrc}; give a git "
+                                 "tree with it, or the series as patches")
     request.check()
     deps.require({**deps.MUTANTS, **deps.PAGES})
     session = open_session(request)
