@@ -16,7 +16,8 @@ from .base.layout import REPO, default_top
 
 NEEDED = {"git": "git", "perl": "perl", "shellcheck": "shellcheck", "/usr/bin/mypy": "mypy",
           "/usr/bin/pylint": "pylint",
-          "/usr/lib/python3/dist-packages/docutils/__init__.py": "python3-docutils", **deps.PAGES}
+          "/usr/lib/python3/dist-packages/docutils/__init__.py": "python3-docutils",
+          **deps.PAGES, **deps.MUTANTS}     # the last so that CI skips no test of mutants
 RST = "import sys, docutils.core as core\n" \
       "for name in sys.argv[1:]:\n" \
       "    core.publish_file(source_path=name, destination_path='/dev/null', writer_name='null',\n" \
