@@ -226,7 +226,7 @@ def drop(schemata: list[Schemata], keys: list[str]) -> int:
 
 
 def write_patch(patch: Path, schemata: list[Schemata]) -> None:
-    """The mutated files as one patch, with one hunk for each; beside them NAME_plain.c, from which mechanisms are told.
+    """The mutated files as one patch, with one hunk for each; beside them NAME_plain.c, for the mechanisms.
     """
     parts = []
     for one in schemata:

@@ -76,7 +76,7 @@ class Tested:
 
     def failed(self) -> dict[str, TestResult]:
         """The failures, known bugs excluded."""
-        return {name: test for name, test in self.results.items() if test.status == FAIL and not test.known}
+        return {name: test for name, test in self.results.items() if test.failed}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Tested:

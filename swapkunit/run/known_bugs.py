@@ -108,7 +108,7 @@ def apply(tests: list[TestResult], bugs: list[KnownBug], tested: list[str], vers
         for case in bug.cases if reach != Reach.OUTSIDE else ():
             mine = [test for test in tests if covers(case, test)]
             for test in mine:
-                if test.status == FAIL and not test.known and bug.shown_by(test):
+                if test.failed and bug.shown_by(test):
                     test.known = bug.title if reach == Reach.WITHIN else f"{bug.title} (known {bug.span}, also here)"
             if mine and reach == Reach.WITHIN and not bug.weak and all(test.status == PASS for test in mine):
                 report.fixed.append(f"{bug.title} ({case} passes)")

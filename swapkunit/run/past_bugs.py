@@ -16,7 +16,7 @@ from typing import Sequence
 from ..base.errors import FAILED, GOOD, Interrupted, SwapKunitError, UntestableKernel
 from ..base.layout import CONFIGS, Layout, default_out
 from ..base.text import plural
-from .results import FAIL, Report, TestResult
+from .results import Report, TestResult
 from .session import Request, Session, open_session
 
 CAUGHT, MISSED, ABSENT, EXCUSED, BROKEN = "caught", "missed", "not here", "impossible", "no build"
@@ -134,4 +134,4 @@ def run_with(session: Session, patch: str) -> Report:
 
 def failures(report: Report) -> list[TestResult]:
     """The tests that fail, without known bugs."""
-    return [test for test in report.tests if test.status == FAIL and not test.known]
+    return [test for test in report.tests if test.failed]

@@ -57,6 +57,11 @@ class TestResult:
         """The suite's name."""
         return self.name.split(".")[0]
 
+    @property
+    def failed(self) -> bool:
+        """Whether it fails, and shows no known bug."""
+        return self.status == FAIL and not self.known
+
 
 @dataclass
 class Report:
@@ -101,7 +106,7 @@ def parse(layout: Layout, results: Results, kernel: Kernel, parser: Path) -> tup
 def with_known_bugs(output: str, tests: list[TestResult]) -> str:
     """What kunit.py printed, with [KNOWN BUG] in place of [FAILED] where that is all it is."""
     failed = iter([test for test in tests if test.status == FAIL])
-    new = {name for test in tests if test.status == FAIL and not test.known
+    new = {name for test in tests if test.failed
            for name in (test.suite, re.split(r"[.\[]", test.name)[1])}
 
     def mark(match: re.Match[str]) -> str:
@@ -215,7 +220,7 @@ def write_summary(layout: Layout, kernel: Kernel, config: list[str], policies: l
     summary = {"kernel": kernel.version, "config": config, "policies": policies, "interrupted": interrupted,
                **{status: report.count(status) for status in (PASS, FAIL, SKIPPED)},
                "known_bugs": sum(bool(test.known) for test in report.tests),
-               "failures": [test.name for test in report.tests if test.status == FAIL and not test.known],
+               "failures": [test.name for test in report.tests if test.failed],
                "fixed": report.fixed, "not_built": report.left_out.lost, "cases": report.left_out.cases}
     (layout.out / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n")
 

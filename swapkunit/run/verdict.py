@@ -28,7 +28,7 @@ def verdict(session: Session, results: Results, report: Report, again: str = "")
     lines = ["", f"kernel     Linux {session.kernel.version}, {session.kernel.origin}",
              f"config     {asked_for(session.request)}"]
     lines += suite_table(results, report)
-    lines += failures([test for test in report.tests if test.status == FAIL and not test.known],
+    lines += failures([test for test in report.tests if test.failed],
                       session.layout.tree)
     lines += [f"again      {again}"] * bool(again)
     lines += known_bug_lines(report)

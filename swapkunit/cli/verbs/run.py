@@ -10,7 +10,6 @@ from ...base.errors import FAILED, GOOD, STOPPED
 from ...base.text import relative
 from ...build import compile_commands
 from ...build.fit import left_out
-from ...run.results import FAIL
 from ...run.runner import select
 from ...run.session import open_session
 from ...run.verdict import verdict
@@ -27,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
         session.build_kernel()
         results = session.run_suites()
         report = session.make_report(results)
-        failed = [test.name for test in report.tests if test.status == FAIL and not test.known
+        failed = [test.name for test in report.tests if test.failed
                   and any(test.suite == suite.name for suite in results.suites)]
         print(verdict(session, results, report, args.again(failed) if failed else ""), flush=True)
     if results.interrupted:
