@@ -236,6 +236,27 @@ class Linking(Scratch):
         self.assertEqual(fitting.own.files["mm/a.c"].text.split(), [])
 
 
+class Hints(Scratch):
+    """What the tree has in the place of what is missed."""
+
+    def test_only_what_the_name_stands_for(self) -> None:
+        write(self.top / "include/linux/a.h", "struct other {\n\tint users;\n};\nstruct area *area_of(int nr);\n"
+              "struct area {\n\tint flags;\n};\nint read_it(int nr,\n\t    int users);\n#define HAS_IT 1\n"
+              "int all = 3;\n")
+        for text, symbol, there in (
+                ("'struct area' has no member named 'users'", "users", "no users in include/linux/a.h:5: struct area"),
+                ("'struct gone' has no member named 'users'", "users", "no users in struct gone"),
+                ("'area_t' {aka 'struct area'} has no member named 'users'", "users",
+                 "no users in include/linux/a.h:5: struct area"),
+                ("'users' undeclared (first use in this function)", "users", "no users"),
+                ("too few arguments to function 'read_it'", "read_it", "include/linux/a.h:8: int read_it(int nr,"),
+                ("'HAS_IT' redefined", "HAS_IT", "include/linux/a.h:10: #define HAS_IT 1"),
+                ("conflicting types for 'all'", "all", "include/linux/a.h:11: int all = 3;"),
+                ("invalid use of undefined type 'struct area'", "area", "include/linux/a.h:5: struct area {")):
+            self.assertEqual(fit.misfit_lines(self.top, fit.LeftOut([Misfit("mm/a.c", 3, text, symbol)])),
+                             [f"mm/a.c:3: {text}", f"    the tree has {there}"])
+
+
 class Doctor(Scratch):
     """What the verb prints."""
 
@@ -249,13 +270,17 @@ class Doctor(Scratch):
             with mock.patch.object(doctor, "open_session", return_value=mock.MagicMock(layout=layout)), \
                     mock.patch.object(doctor, "left_out", return_value=found), \
                     mock.patch.object(doctor.mechanisms, "table", return_value="mechanisms"), \
-                    mock.patch.object(doctor.mechanisms, "find"), \
-                    contextlib.redirect_stdout(io.StringIO()) as said:
-                self.assertEqual(doctor.doctor(argparse.Namespace(policy=[])), int(bool(lost)))
-            lines = said.getvalue().splitlines()
-            self.assertEqual(lines[1], verdict)
-            self.assertLess(lines.index("mechanisms"), len(lines) - 4)
-            self.assertLessEqual(max(map(len, lines)), doctor.WIDTH)
+                    mock.patch.object(doctor.mechanisms, "find", return_value=[
+                        doctor.mechanisms.Mechanism(name, name < "C", "") for name in "ABC"]):
+                for whole in (True, False):
+                    with contextlib.redirect_stdout(io.StringIO()) as said:
+                        self.assertEqual(doctor.doctor(argparse.Namespace(policy=[], verbose=whole)), int(bool(lost)))
+                    lines = said.getvalue().splitlines()
+                    self.assertEqual(lines[1], verdict)
+                    self.assertEqual("mechanisms" in lines, whole)
+                    self.assertEqual(any(line.startswith("mechanisms: 2 of 3") for line in lines), not whole)
+                    self.assertRegex(said.getvalue(), "(Shapes are|40 of 40,) forms of kernel functions")
+                    self.assertLessEqual(max(map(len, lines)), doctor.WIDTH)
 
 
 class Forgetting(Scratch):

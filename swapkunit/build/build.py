@@ -36,7 +36,7 @@ MOST_FITS = 5       # builds that fail because of own code before it is given up
 ASKS = "Restart config..."      # make asks about options that are new in the tree
 UNFINISHED = "building"     # a file that exists while make runs, and until it succeeds
 NOISE = re.compile(r"^(make(\[\d+\])?: |\[\d\d:\d\d:\d\d\]|\$ |(Populating config|Building) with:|"
-                   r"\d+ (warning|error)s? generated|$)")
+                   r"\d+ (warning|error)s? generated|  PROBE   |$)")
 MESSAGE = re.compile(r": (warning|(fatal )?error): ")
 MAKE_ITSELF = re.compile(r"^make(\[\d+\])?: \*\*\* (?!\[.*\] (Error|Terminated)|Waiting for)")
 ERROR = re.compile(r": (fatal )?error: ")

@@ -31,6 +31,7 @@ READ = ".fit"           # in the build directory: what the compiler reads, while
 MOST_ROUNDS = 60
 SOME = 3        # misfits in a line
 UNDEFINED = re.compile(r"in function [`'‘](?P<function>\w+)['’]:\n(?P<lines>(?:.*undefined reference to .*\n)+)")
+MEMBER = re.compile(r"[‘'](?:const |volatile )*((?:struct |union )?\w+)[’']\}? has no member named")
 SYMBOL = re.compile(r"undefined reference to [`'‘](\w+)['’]")
 FLAGS = ["-fsyntax-only", "-ftrack-macro-expansion=0", "-fmax-errors=0", "-Wno-error", "-Wno-format-zero-length",
          "-Werror=implicit-function-declaration"]
@@ -303,12 +304,18 @@ def misfit_lines(tree: Path, found: LeftOut) -> list[str]:
     lines = []
     for one in found.misfits:
         lines.append(f"{own_name(one.file)}:{one.line}: {one.text}")
-        there = declaration(tree, one.symbol)
-        if there:
-            lines.append(f"    the tree has {there}")
-        elif one.symbol:
-            lines.append(f"    the tree has no {one.symbol}")
+        if one.symbol:
+            lines.append(f"    the tree has {hint(tree, one)}")
     return list(dict.fromkeys(lines))
+
+
+def hint(tree: Path, one: Misfit) -> str:
+    """What a tree has in the place of what is missed; a field of one structure is not that of another."""
+    member = MEMBER.search(one.text)
+    if not member:
+        return declaration(tree, one.symbol) or f"no {one.symbol}"
+    there = declaration(tree, member[1].split()[-1])
+    return f"no {one.symbol} in {there.rstrip(' {') or member[1]}"
 
 
 def own_name(name: str) -> str:
@@ -317,11 +324,10 @@ def own_name(name: str) -> str:
 
 
 def declaration(tree: Path, symbol: str) -> str:
-    """What a tree has under a name: file:line and the line, or ""."""
+    """What a tree has under a name at file scope: file:line and the line, or ""."""
     if not symbol:
         return ""
-    before = r"[a-z_][\w \t\*]*[ \t\*]|\s+\w[\w \t\*]*[ \t\*]|#\s*define\s+"
-    pattern = re.compile(rf"^(?:{before}){symbol}\b(?!\s*=[^=]).*$", re.M)
+    pattern = re.compile(rf"^(?:[a-z_][\w \t\*]*[ \t\*]{symbol}\s*(?:[({{\[=,]|;|$)|#\s*define\s+{symbol}\b).*$", re.M)
     wrapped = {f"mm/{path.name}": f"mm/{real_name(path.name)}" for path in (REPO / "mm").glob("*.c")}
     files = [*sorted(tree.glob("mm/*.h")), *sorted(tree.glob("include/linux/*.h")),
              *(tree / name for name in wrapped.values() if (tree / name).exists())]

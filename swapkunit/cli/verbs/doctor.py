@@ -35,11 +35,22 @@ def doctor(args: argparse.Namespace) -> int:
         for suite, number in Counter(case.split(".")[0] for case in found.lost).items():
             names = [case.split(".")[1] for case in found.lost if case.startswith(f"{suite}.")]
             print(paragraph(f"not built  {suite}: {plural(number, 'case')}: {', '.join(names)}"))
-        print(f"\n{mechanisms.table(mechanisms.find(session.kernel, args.policy))}")
-        shapes = SHAPE.findall(header)
-        for there, what in (("1", "shapes this tree has"), ("0", "shapes it does not have")):
-            print("\n" + paragraph(f"{what}: {' '.join(name for name, answer in shapes if answer == there)}"))
+        print(of_this_tree(mechanisms.find(session.kernel, args.policy), SHAPE.findall(header), args.verbose))
     return FAILED if found.misfits else GOOD
+
+
+def of_this_tree(found: list[mechanisms.Mechanism], shapes: list[tuple[str, str]], whole: bool) -> str:
+    """Which mechanisms and API shapes the tree has; all by name, or only how many."""
+    there = [name for name, answer in shapes if answer == "1"]
+    about = "forms of kernel functions and structures, from kunit/probe_questions.h"
+    if not whole:
+        return (f"mechanisms: {sum(bool(one.there) for one in found)} of {len(found)}\n"
+                f"shapes:     {len(there)} of {len(shapes)}, {about}\n"
+                "--verbose (make: V=1) lists both")
+    lists = (("shapes this tree has", there), ("shapes it does not have", [name for name, _ in shapes
+                                                                          if name not in there]))
+    return "\n\n".join(["", mechanisms.table(found), f"Shapes are {about}.",
+                        *(paragraph(f"{what}: {' '.join(names)}") for what, names in lists)]).lstrip("\n")
 
 
 def paragraph(text: str) -> str:
