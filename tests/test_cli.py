@@ -173,6 +173,13 @@ class Statuses(CommandLine):
                 self.assertEqual((process.communicate(timeout=20)[1], process.returncode),
                                  ("\nswap-kunit: stopped before it began\n", 130))
 
+    def test_empty_argument_does_not_mean_everything(self) -> None:
+        for words in (["bugs", "--title", ""], ["mutate", "--file="], ["mutate", "--function", " "],
+                      ["mutate", "--range", ""], ["mutate", ""], ["presubmit", ""], ["presubmit", "--range="]):
+            done = self.program(*words)
+            self.assertEqual(done.status, 2, done.output)
+            self.assertIn("must not be empty: that does not mean all", done.output)
+
     def test_unknown_verb_and_missing_argument(self) -> None:
         for words, text in ((["rnu"], "there is no verb 'rnu'; did you mean run?;"),
                             (["covers"], "the following arguments are required: FILE:LINE (make: LINE=);")):
@@ -279,6 +286,10 @@ class Variables(unittest.TestCase):
         with self.assertRaisesRegex(SwapKunitError, "`make run` with an empty KSRC=: give a kernel tree, or leave"):
             self.words("run", "KSRC=")
         self.assertEqual(self.words("run", KSRC=""), ["run"])
+        for verb, name in (("bugs", "TITLE"), ("mutate", "FILE"), ("mutate", "RANGE"), ("presubmit", "PATCHES")):
+            with self.assertRaisesRegex(SwapKunitError, f"`make {verb}` with an empty {name}=: .*; give it a value"):
+                self.words(verb, f"{name}=")
+            self.assertEqual(self.words(verb, **{name: ""}), [verb])
         with self.assertRaises(argparse.ArgumentTypeError):
             options.path("")
 

@@ -32,7 +32,7 @@ from swapkunit.run.runner import RunOptions
 from swapkunit.run.session import Request
 from swapkunit.source import kernels
 
-from .support import REPO, Scratch, git, processes_with, write
+from .support import REPO, Scratch, git, make_kernel, processes_with, write
 
 CODE = """\
 #define likely(x)\t__builtin_expect(!!(x), 1)
@@ -467,6 +467,19 @@ class Choices(Scratch):
         self.assertEqual(len(numbers(sample=2)), 2)
         with self.assertRaisesRegex(SwapKunitError, "no function .* zswap_stor; did you mean zswap_store"):
             numbers(functions=["zswap_stor"])
+
+    def test_names_are_refused_before_a_build(self) -> None:
+        tree = make_kernel(self.top / "linux")
+        write(tree / "mm/zswap.c", "bool zswap_store(struct folio *folio)\n{\n}\n")
+        patch = write(self.top / "one.patch", "+static void zswap_new(void)\n")
+        Choice(["zswap.c", "mm/swap*"], ["zswap_store", "zswap_n*"]).check(tree, [patch, self.top / "none"])
+        for given, text in ((Choice(["zswp.c"]), "no file .* is called zswp.c"), (Choice(["vmscan.c"]), "no file .*"),
+                            (Choice([], ["zswap_new"]), "no function .* is called zswap_new; did you mean zswap_")):
+            with self.assertRaisesRegex(SwapKunitError, text):
+                given.check(tree, [])
+        done = self.program("mutate", "--ksrc", tree, "--out", self.top / "out", "--function", "nosuch")
+        self.assertEqual((done.status, (self.top / "out").exists()), (2, False), done.output)
+        self.assertIn("swap-kunit: no function with mutants is called nosuch", done.output)
 
     def test_changed_lines(self) -> None:
         self.assertEqual(changed_lines("a\nb\nc\n", "a\nx\ny\nc\nd\n"), {2, 3, 5})

@@ -12,6 +12,7 @@ from ..base.text import did_you_mean
 
 MAKE = "--make"     # the Makefile calls `swap-kunit --make VERB NAME ...`
 MOST = 12           # cases in the filter of again(); of more, it has their suites
+NARROWS = ("RANGE", "PATCHES", "TITLE", "FILE", "FUNCTION")     # empty, as of an unset variable, they are not "all"
 OF_MAKE = ("PYTHON", "SHELL", "V")      # used by the Makefile itself; V is accepted by every verb, as in the kernel
 
 
@@ -19,7 +20,7 @@ def command_line(words: list[str], environment: Mapping[str, str], verbs: Mappin
     """The program's arguments for [VERB, NAME ...], the variables on make's command line.
 
     make puts their values into environment. Another variable of the environment counts if the verb has it. Raises
-    SwapKunitError for a variable on the command line that the verb does not have, and for an empty KSRC=.
+    SwapKunitError for a variable on the command line that the verb does not have, and for an empty KSRC= or RANGE=.
     """
     name, *given = words
     if name not in verbs:
@@ -34,6 +35,9 @@ def command_line(words: list[str], environment: Mapping[str, str], verbs: Mappin
         if variable == "KSRC" and not environment.get(variable, "").strip():
             raise SwapKunitError(f"cannot run `make {name}` with an empty KSRC=: give a kernel tree, or leave KSRC= "
                                  "out to test a kernel of Debian")
+        if variable in NARROWS and not environment.get(variable, "").strip():
+            raise SwapKunitError(f"cannot run `make {name}` with an empty {variable}=: that does not mean all there "
+                                 "is; give it a value, or leave it out")
     options: list[str] = []
     arguments: list[str] = []
     for option in passed.every_option:

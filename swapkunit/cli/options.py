@@ -87,6 +87,18 @@ def comma_list(text: str) -> list[str]:
     return words
 
 
+def given(text: str) -> str:
+    """Text that is not empty: an unset variable of a script does not mean everything."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must not be empty: that does not mean all there is")
+    return text
+
+
+def given_list(text: str) -> list[str]:
+    """A comma_list() that is not empty."""
+    return comma_list(given(text))
+
+
 def positive(text: str) -> int:
     """A positive integer. The kernel ignores values that do not fit in 32 bits, so they are refused."""
     if not text.isdigit() or not 0 < int(text) < 1 << 32:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import random
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..base import git
 from ..base.errors import SwapKunitError
+from ..base.layout import WRAPPED
 from ..base.text import did_you_mean
 from .schemata import Mutant
 
 LOCK = "lock dropped"
+CALLED = re.compile(r"\b(\w+)\(")        # what may be a function
 NEEDED_FOR_LOCKS = ("lockdep", "smp")       # fragments
 
 
@@ -27,14 +30,23 @@ class Choice:
     sample: int = 0
     seed: int = 1
 
-    def of(self, mutants: list[Mutant]) -> list[Mutant]:
-        """The chosen mutants, in order. Raises SwapKunitError for a name that fits none."""
-        for what, wanted, names in (("file", self.files, {mutant.file for mutant in mutants}),
-                                    ("function", self.functions, {mutant.function for mutant in mutants})):
+    def check(self, tree: Path, patches: list[Path]) -> None:
+        """Raise SwapKunitError, before anything is built, for a name that cannot be in a tree with patches."""
+        files = {f"mm/{name}": tree / "mm" / name for name in WRAPPED if (tree / "mm" / name).exists()}
+        texts = [path.read_text(errors="replace") for path in (*files.values(), *patches) if path.is_file()]
+        self.check_names(set(files), set(CALLED.findall("\n".join(texts))))
+
+    def check_names(self, files: set[str], functions: set[str]) -> None:
+        """Raise SwapKunitError for a name that fits none of these."""
+        for what, wanted, names in (("file", self.files, files), ("function", self.functions, functions)):
             for glob in wanted:
                 if not any(fits(name, [glob]) for name in names):
                     raise SwapKunitError(f"no {what} with mutants is called {glob}; "
                                          f"{did_you_mean(glob, names)}--{what} takes names or globs")
+
+    def of(self, mutants: list[Mutant]) -> list[Mutant]:
+        """The chosen mutants, in order. Raises SwapKunitError for a name that fits none."""
+        self.check_names({mutant.file for mutant in mutants}, {mutant.function for mutant in mutants})
         chosen = [mutant for mutant in mutants
                   if fits(mutant.file, self.files) and fits(mutant.function, self.functions)
                   and (self.changed is None or mutant.line in self.changed.get(mutant.file, ()))]

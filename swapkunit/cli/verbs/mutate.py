@@ -13,7 +13,7 @@ from ...mutate.choice import Choice, changed_by_patches, changed_in_range
 from ...mutate.mutate import mutate as judge
 from ...run.session import open_session
 from .. import options
-from ..options import comma_list, option, positive, request_of
+from ..options import given, given_list, option, positive, request_of
 from ..verb import Verb, statuses
 from .presubmit import is_range, patch_words
 
@@ -35,8 +35,9 @@ def mutate(args: argparse.Namespace) -> int:
             raise SwapKunitError(f"cannot mutate {ranges[0]}: there is no commit {commit} in {args.ksrc}; give a git "
                                  "tree with it, or the series as patches")
     request.check()
-    deps.require({**deps.MUTANTS, **deps.PAGES})
     session = open_session(request)
+    Choice(args.file, args.functions).check(session.kernel.path, request.patches)
+    deps.require({**deps.MUTANTS, **deps.PAGES})
     session.announce()
     with session.layout.lock():
         patched = bool(request.patches)
@@ -63,15 +64,16 @@ def mutate(args: argparse.Namespace) -> int:
 
 VERB = Verb("mutate", mutate, "change the swap code in many small ways, and report which no suite notices",
             (*options.kernel("out/KERNEL/CONFIG+mutants"),
-             option("patches", make="PATCHES", nargs="*", metavar="FILE", words=patch_words,
-                    help="patches to apply first; then only the lines that they change are mutated. Or a range "
-                         "base..tip of the git tree --ksrc"),
-             option("--range", make="RANGE", metavar="BASE..TIP",
-                    help="mutate only the lines that these commits of the git tree --ksrc change; TIP is checked out"),
-             option("--file", make="FILE", metavar="A,B", default=[], type=comma_list,
+             option("patches", make="PATCHES", nargs="*", metavar="FILE", type=given, words=patch_words,
+                    help="patches to apply first; then only the lines that they change are mutated. Or BASE..TIP, as "
+                         "with --range"),
+             option("--range", make="RANGE", metavar="BASE..TIP", type=given,
+                    help="commits of the git tree --ksrc, which has TIP checked out; only the lines that they change "
+                         "are mutated"),
+             option("--file", make="FILE", metavar="A,B", default=[], type=given_list,
                     help="only these files, such as swapfile.c"),
-             option("--function", make="FUNCTION", dest="functions", metavar="A,B", default=[], type=comma_list,
-                    help="only these functions; globs work"),
+             option("--function", make="FUNCTION", dest="functions", metavar="A,B", default=[],
+                    type=given_list, help="only these functions; globs work"),
              option("--sample", make="SAMPLE", metavar="N", type=positive, default=0,
                     help="try only N mutants, drawn at random"),
              option("--seed", make="SEED", metavar="N", type=positive, default=1, help="seed of the sample; default 1"),

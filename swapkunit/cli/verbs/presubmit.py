@@ -14,7 +14,7 @@ from ...presubmit import report as reports
 from ...presubmit.check import check
 from ...presubmit.request import FULL, QUICK, CheckRequest
 from .. import options
-from ..options import comma_list, option, request_of
+from ..options import comma_list, given, option, request_of
 from ..verb import Verb, statuses
 
 OUT = "out/KERNEL/presubmit"
@@ -76,10 +76,11 @@ QUICKLY = option("--quick", make="QUICK", action="store_true",
                  help="run only the steps applies, checkpatch, build, suites, reports and decisions")
 VERB = Verb("presubmit", presubmit, "check a patch series before it is posted, patch by patch, in a sandbox",
             (*options.kernel(OUT), *options.CASES,
-             option("patches", make="PATCHES", nargs="*", metavar="FILE", words=patch_words,
+             option("patches", make="PATCHES", nargs="*", metavar="FILE", type=given, words=patch_words,
                     help="saved mails, mboxes, saved archive pages, patches from git format-patch, or directories of "
-                         "them; or a range base..tip of the git tree --ksrc"),
-             option("--range", make="RANGE", metavar="BASE..TIP", help="commits of the git tree --ksrc to check"),
+                         "them. Or BASE..TIP, as with --range"),
+             option("--range", make="RANGE", metavar="BASE..TIP", type=given,
+                    help="commits of the git tree --ksrc; none of them needs to be checked out"),
              option("--configs", make="CONFIGS", metavar="A,B", default=[], type=comma_list,
                     help="also run the suites with these fragments, such as kasan,lockdep"),
              option("--partial", action="store_true", help="check the series even if some of its patches are missing"),
