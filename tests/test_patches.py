@@ -135,6 +135,12 @@ class Laid(OverlayCase):
         self.lay(NEW_FILE)
         self.assertEqual(self.text("mm/new/deep.c"), "int deep;\n")
 
+    def test_no_diff(self) -> None:
+        for text in ("From: A <a@b.c>\nSubject: Re: [PATCH] mm\n\nLooks good.\n-- \nA\n", "junk\n"):
+            with self.assertRaisesRegex(DoesNotApply, "^cannot apply 0.patch: it has no diff that git can read; give a "
+                                                      "patch of git format-patch, or the raw mail"):
+                self.lay(text)
+
     def test_a_patch_of_a_file_that_is_not_there(self) -> None:
         with self.assertRaisesRegex(DoesNotApply, "mm/nowhere.c: No such file"):
             self.lay(change("mm/nowhere.c", "int other;", "int changed;"))

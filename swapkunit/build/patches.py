@@ -34,6 +34,7 @@ NOT_NEEDED = re.compile(r"^Not-needed-if:\s*(?P<path>[^\s:]+):\s*(?P<identifier>
 MADE_FOR = re.compile(r"^Made-for:\s*(.+?)\s*$", re.M)
 NAMES = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?([^\t\n]+?)(?:\t.*)?$|^(?:rename|copy) (?:from|to) (.+)$"
                    r"|^diff --git a/(\S+) b/\S+$", re.M)
+NO_DIFF = "No valid patches in input"       # git's advice for this is --allow-empty
 FAILED_HUNK = re.compile(r"^error: patch failed: (.+):(\d+)$", re.M)
 
 
@@ -188,6 +189,9 @@ def clash(source: Path, name: str) -> str:
 def explain(patch: Path, output: str) -> DoesNotApply:
     """The error for a message of git apply."""
     match = FAILED_HUNK.search(output)
+    if NO_DIFF in output:
+        return DoesNotApply(f"cannot apply {patch.name}: it has no diff that git can read; give a patch of git "
+                            "format-patch, or the raw mail with the patch in its text")
     message = (output.strip().splitlines() or ["git apply gave no reason"])[0]
     made_for = MADE_FOR.search(patch.read_text(errors="replace"))
     advice = f"it was made for {made_for[1]}" if made_for else "use the kernel it was made for"
