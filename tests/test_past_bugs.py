@@ -61,3 +61,5 @@ class PastBugs(Scratch):
             done = self.program("bugs", "--ksrc", kernel, "--out", self.top / "out", "--title", title)
             self.assertEqual(done.status, status, done.output)
             self.assertIn(said, done.output)
+            if status < 2:
+                self.assertRegex(done.output, r"\ntime       kernel .* s\nlog        .*/ktap.log: of the last run\n")

@@ -66,6 +66,7 @@ class _State:
     gives_way = False
     running: int | None = None      # the program that runs, for hurry()
     guard: int | None = None        # the pipe to the guard process
+    shown: set[str] | None = None   # lines of show(), inside shown_once()
 
 
 @contextmanager
@@ -195,7 +196,21 @@ def kernel_environment() -> dict[str, str]:
 def show(command: Sequence[str | Path], cwd: Path | None = None) -> None:
     """Print a command that is about to run, ready to paste into a shell."""
     line = shlex.join(str(word) for word in command)
-    print(f"$ cd {shlex.quote(str(cwd))} && {line}" if cwd else f"$ {line}", flush=True)
+    line = f"$ cd {shlex.quote(str(cwd))} && {line}" if cwd else f"$ {line}"
+    if line not in (_State.shown or ()):
+        print(line, flush=True)
+    if _State.shown is not None:
+        _State.shown.add(line)
+
+
+@contextmanager
+def shown_once() -> Iterator[None]:
+    """Print each command that runs inside the block only the first time."""
+    _State.shown = set()
+    try:
+        yield
+    finally:
+        _State.shown = None
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

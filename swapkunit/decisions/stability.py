@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 from .notation import LINE
+from ..base import commands
 from ..base.errors import FAILED, GOOD, STOPPED
 from ..base.text import plural
 from ..run.results import Report
@@ -21,7 +23,7 @@ def stability(request: Request, runs: int) -> int:
     session = open_session(request)
     session.announce()
     seen: list[Seen] = []
-    with session.layout.lock():
+    with session.layout.lock(), nullcontext() if request.verbose else commands.shown_once():
         session.build_kernel()
         for number in range(1, runs + 1):
             results = session.run_suites()

@@ -15,7 +15,7 @@ from typing import Sequence
 
 from ..base.errors import FAILED, GOOD, Interrupted, SwapKunitError, UntestableKernel
 from ..base.layout import CONFIGS, Layout, default_out
-from ..base.text import plural
+from ..base.text import plural, relative
 from .results import Report, TestResult
 from .session import Request, Session, open_session
 
@@ -98,7 +98,9 @@ def replay(request: Request, wanted: str = "") -> int:
             outcome, why = judge(session, bug, patch) if patch else (ABSENT, "")
             done[outcome] += 1
             print(f"{outcome:<10} {bug.title}" + f"\n{'':<11}{why}" * bool(why), flush=True)
-    print(", ".join(f"{done[outcome]} {outcome}" for outcome in (CAUGHT, MISSED, EXCUSED, BROKEN, ABSENT)), flush=True)
+    print(", ".join(f"{done[outcome]} {outcome}" for outcome in (CAUGHT, MISSED, EXCUSED, BROKEN, ABSENT)))
+    print(f"time       {session.stages.line()}")
+    print(f"log        {relative(session.layout.out / 'ktap.log')}: of the last run", flush=True)
     print(f"{done[CAUGHT]} passed, {done[MISSED] + done[BROKEN]} failed, {done[EXCUSED] + done[ABSENT]} skipped")
     return FAILED if done[MISSED] or done[BROKEN] else GOOD
 
