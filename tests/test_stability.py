@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 from unittest import mock
 
@@ -14,7 +15,7 @@ from swapkunit.run import uml
 from swapkunit.run.results import Report, TestResult
 from swapkunit.run.runner import Results
 
-from .support import Scratch, make_kernel
+from .support import Scratch, make_kernel, write
 
 
 class Stability(Scratch):
@@ -28,6 +29,9 @@ class Stability(Scratch):
             done = self.program("stability", "--ksrc", kernel, "--out", self.top / "out", "--runs=3")
             self.assertEqual((done.status, done.output.splitlines()[-1]), (status, last), done.output)
             self.assertEqual("differs    decisions of swap_a.vary_2: 3 versions" in done.output, bool(status))
+            self.assertEqual(done.output.count("kunit.filter_glob="), 1)
+        done = self.program("stability", "--ksrc", kernel, "--out", self.top / "out", "--runs=2", "-v")
+        self.assertEqual(done.output.count("kunit.filter_glob="), 2)
 
     def test_all_that_is_compared(self) -> None:
         def seen(decision: str, status: str) -> dict[str, str]:
@@ -37,6 +41,34 @@ class Stability(Scratch):
         self.assertEqual(differing([seen("A0:0", "passed"), seen("A0:3", "skipped"), {}]), {
             "decisions of s.a[one two]": ["{a} A0:0 R0:1", "{a} A0:3 R0:1", "(none)"],
             "result of s.a[one two]": ["passed", "skipped", "(none)"]})
+
+
+class Directories(Scratch):
+    """Where UMLs keep their memory."""
+
+    def test_only_those_of_killed_runs_are_removed(self) -> None:
+        ours, lock = uml.locked_directory(str(self.top))
+        self.addCleanup(os.close, lock)
+        killed, gone = uml.locked_directory(str(self.top))
+        (self.top / "swap-kunit-uml-link").symlink_to(ours)
+        write(self.top / "swap-kunit-b4/file", "")
+        write(self.top / f"{killed}/uml/pid", "1")
+        os.close(gone)
+        for _ in range(2):
+            uml.remove_left(str(self.top))
+            self.assertEqual(sorted(path.name for path in self.top.iterdir()),
+                             sorted([os.path.basename(ours), "swap-kunit-b4", "swap-kunit-uml-link"]))
+        with mock.patch("os.getuid", return_value=12345):
+            _, other = uml.locked_directory(str(self.top))
+            os.close(other)
+            uml.remove_left(str(self.top))
+        self.assertEqual(len(list(self.top.iterdir())), 4)
+
+    def test_run_removes_what_a_killed_one_left(self) -> None:
+        left = write(self.top / "swap-kunit-uml-x/uml/pid", "1").parent.parent
+        with mock.patch.object(uml, "SHM", str(self.top)):
+            self.assertEqual([uml.memory_directory(1), left.exists()], [str(self.top), False])
+            self.assertEqual(uml.memory_directory(1 << 60), tempfile.gettempdir())
 
 
 class Addresses(unittest.TestCase):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
+import glob
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Iterator
 
@@ -23,6 +25,8 @@ DEFAULT_MEMORY = "mem=256M"
 KERNEL_ARGS = ("console=tty", "kunit_shutdown=halt", "kunit.enable=1", "printk.time=0")
 BESIDE_MEMORY = 64 << 20    # bytes of its directory for everything but its memory
 PIPE = 1 << 20              # bytes; a UML that halts does not wait for the reader: output beyond this is lost
+SHM = "/dev/shm"
+PREFIX = "swap-kunit-uml-"  # of the directories of UMLs
 AFTER_PANIC = 2.0           # seconds for a panicked UML to print its trace and end
 ADDR_NO_RANDOMIZE = 0x0040000       # <sys/personality.h>
 THIS_PERSONALITY = 0xffffffff
@@ -41,15 +45,40 @@ def memory_bytes(args: list[str]) -> int:
     return int(number) << {"": 0, "K": 10, "M": 20, "G": 30}[unit.upper()]
 
 
-def memory_directory(needed: int) -> str | None:
-    """The directory for UMLs' memory: /dev/shm if it has needed bytes free; None: the default."""
+def memory_directory(needed: int) -> str:
+    """The directory for UMLs' memory: /dev/shm if it has needed bytes free. Removes what killed runs have left."""
+    for place in dict.fromkeys((SHM, tempfile.gettempdir())):
+        remove_left(place)
     try:
-        info = os.statvfs("/dev/shm")
+        info = os.statvfs(SHM)
     except OSError:
-        return None
+        return tempfile.gettempdir()
     roomy = info.f_bavail * info.f_frsize >= needed
-    usable = not info.f_flag & os.ST_NOEXEC and os.access("/dev/shm", os.W_OK)
-    return "/dev/shm" if roomy and usable else None
+    usable = not info.f_flag & os.ST_NOEXEC and os.access(SHM, os.W_OK)
+    return SHM if roomy and usable else tempfile.gettempdir()
+
+
+def locked_directory(scratch: str) -> tuple[str, int]:
+    """A new directory in scratch for one UML, and the descriptor that locks it for as long as this process lives."""
+    made = tempfile.mkdtemp(prefix=f".{PREFIX}", dir=scratch)
+    lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    directory = os.path.join(scratch, os.path.basename(made)[1:])
+    os.rename(made, directory)      # now remove_left() sees it
+    return directory, lock
+
+
+def remove_left(scratch: str) -> None:
+    """Remove directories of UMLs in scratch whose runs were killed: nobody locks them any more."""
+    for one in glob.glob(f"{glob.escape(scratch)}/{PREFIX}*"):
+        with suppress(OSError):
+            lock = os.open(one, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(lock).st_uid == os.getuid():
+                    shutil.rmtree(one, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 @contextmanager
@@ -70,8 +99,8 @@ def same_addresses() -> Iterator[bool]:
 class Uml:
     """A running UML. log: the file for its whole console output."""
 
-    def __init__(self, binary: Path, args: list[str], log: Path, scratch: str | None):
-        self.directory = tempfile.mkdtemp(prefix="swap-kunit-", dir=scratch)
+    def __init__(self, binary: Path, args: list[str], log: Path, scratch: str):
+        self.directory, self._lock = locked_directory(scratch)
         self.args = args
         self.console = Console()
         self._symbols = Symbols(binary)
@@ -153,3 +182,4 @@ class Uml:
         self.log.write(self._rest)
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
+        os.close(self._lock)
