@@ -13,6 +13,7 @@ from typing import ContextManager
 
 from .. import sandbox
 from ..base import commands
+from ..base.beside import Beside
 from ..base.errors import SwapKunitError, UntestableKernel
 from ..base.layout import Layout
 from ..base.text import relative
@@ -127,6 +128,7 @@ class Checker:
                     patches.append(patch)
                     before = self.check_patch(report, patches, before)
                 else:
+                    self.progress.at(place_of(report), "checkpatch")
                     self.add(report, self.checkpatch(patch))
                     self.skip_rest(report, "the patch does not apply")
             if self.background and all(map(self.builds, patches)):
@@ -216,9 +218,10 @@ class Checker:
     def check_patch(self, report: PatchReport, patches: list[Patch], before: Tested | None) -> Tested | None:
         """The steps of the last of patches; returns the state to compare the next patch with."""
         patch, where, plain = patches[-1], place_of(report), self.testbeds.plain
-        self.add(report, self.checkpatch(patch))
         self.progress.at(where, "build and suites")
-        base, tested = self.testbeds.base(plain), self.testbeds.test(plain, patches, patch.touched)
+        with Beside(lambda: self.checkpatch(patch)) as style:     # make leaves a CPU idle while it links
+            base, tested = self.testbeds.base(plain), self.testbeds.test(plain, patches, patch.touched)
+            self.add(report, style.value())
         self.progress.at(where, "reading the results")
         step = steps.builds(tested, self.known_messages, patch.touched)
         self.add(report, step if tested.built or tested.limit else self.excused(step, patches))
@@ -280,9 +283,10 @@ class Checker:
 
     def checkpatch(self, patch: Patch) -> Step:
         """checkpatch.pl, in the sandbox."""
-        self.progress.at(f"{patch.number}/{patch.total}", "checkpatch")
+        started = time.monotonic()
         with quiet(self.testbeds.log), commands.confined(self.box):
-            return steps.checkpatch(patch, self.kernel.path)
+            step = steps.checkpatch(patch, self.kernel.path)
+        return replace(step, seconds=time.monotonic() - started)
 
     # -- file checks and changed lines --------------------------------------
 
