@@ -35,7 +35,7 @@ from swapkunit.presubmit.testbeds import is_swap_code
 from swapkunit.run.results import TestResult
 from swapkunit.run.session import Request
 from swapkunit.series.applying import Applied
-from swapkunit.series.series import Patch
+from swapkunit.series.series import Patch, read_inputs
 
 from .support import MAKEFILE, REPO, Scratch, git, make_kernel, processes_with, write
 
@@ -694,6 +694,19 @@ class Steps(Scratch):
                           (NOTE, "2 warnings", ["mm/a.c:4: WARNING: bad new",
                                                 'the mail, "Subject: x": WARNING: asked /nonexistent'])])
         self.assertEqual(step.details, ["2 remarks on lines that the patch only moves or repeats"])
+
+    def test_a_diff_alone_needs_no_sign_off(self) -> None:
+        write(self.top / "scripts/checkpatch.pl", r"""
+            open F, $ARGV[-1];
+            while (<F>) { print "$ARGV[-1]:$.: ERROR: odd\n" if /^\+b/; }
+            print "$ARGV[-1]:1: ERROR: Missing Signed-off-by: line(s)\n"; exit 1""")
+        diff = "diff --git a/mm/a.c b/mm/a.c\n--- a/mm/a.c\n+++ b/mm/a.c\n@@ -1,1 +1,2 @@\n a\n+b\n"
+        self.enterContext(contextlib.redirect_stdout(io.StringIO()))
+        for text, found in ((diff, ["1 error"]), (f"From: A <a@b.c>\nSubject: x\n\n{diff}", [steps.UNSIGNED, "1 error"]),
+                            (f"Subject: x\n\nwhy\n---\n{diff}", [steps.UNSIGNED, "1 error"])):
+            patch = read_inputs([write(self.top / "x.patch", text)], self.top / "work").patches[0]
+            step = steps.checkpatch(patch, self.top)
+            self.assertEqual(sorted(one.text for one in step.findings), sorted(found), text)
 
     def test_suspicions_are_a_finding(self) -> None:
         patch = Patch(1, 1, 1, "x", "A", "", "", self.top / "p", [], "", "", ["its tabs became spaces"])

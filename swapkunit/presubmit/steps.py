@@ -35,6 +35,7 @@ QUOTED = 40     # characters of a line of the mail, enough to find it
 CHECKPATCH = "scripts/checkpatch.pl"
 KINDS = ("ERROR", "WARNING", "CHECK")       # of checkpatch's remarks
 MOVED = "moved"
+MAIL = "the mail"       # where a remark is about what is not diff
 UNSIGNED = "Missing Signed-off-by"      # the only error that is not a matter of style
 FIRST_COMMIT = "1da177e4c3f41524e886b7f1b8a0c1fc7321cac2"      # Linux 2.6.12-rc2
 REMARK = re.compile(r"^(?P<where>.*?:\d+|.*?): (?P<kind>ERROR|WARNING|CHECK): ?(?P<text>.*)$")
@@ -102,12 +103,15 @@ def checkpatch(patch: Patch, kernel: Path) -> Step:
     done = run_checkpatch(kernel, patch.file, *([] if history else ["--ignore", "UNKNOWN_COMMIT_ID"]), history=history)
     there, old = places(patch), code_of(patch.diff, "-")
     remarks: dict[str, list[str]] = {kind: [] for kind in (*KINDS, MOVED)}
-    for match in filter(None, map(REMARK.match, done.output.splitlines())):
+    said = list(filter(None, map(REMARK.match, done.output.splitlines())))
+    for match in said:
         number = match["where"].rpartition(":")[2]
-        place, line = there[int(number) - 1] if number.isdigit() and int(number) <= len(there) else ("the mail", "")
+        place, line = there[int(number) - 1] if number.isdigit() and int(number) <= len(there) else (MAIL, "")
+        if patch.bare and place.startswith(MAIL):
+            continue
         kind = MOVED if line and (line in old or in_base(kernel, place, line, match)) else match["kind"]
         remarks[kind].append(f"{place}: {match['kind']}: {match['text']}")
-    if done.status and not any(remarks.values()):
+    if done.status and not said:
         return Step("checkpatch", FAIL, f"checkpatch.pl failed: {commands.tail(done.output, 1)}", "failed",
                     done.output.splitlines()[-20:])
     cell = str(len(remarks["ERROR"]) + len(remarks["WARNING"]) or "")
@@ -115,8 +119,10 @@ def checkpatch(patch: Patch, kernel: Path) -> Step:
     remarks["ERROR"] = [line for line in remarks["ERROR"] if line not in unsigned]
     counts = {kind: plural(len(lines), kind.lower()) for kind, lines in remarks.items() if lines and kind in KINDS}
     step = Step("checkpatch", PASS, ", ".join([UNSIGNED] * bool(unsigned) + [*counts.values()]) or "no findings", cell)
+    if patch.bare:
+        step.details = ["a diff without a mail: nothing is said of a description and a sign-off"]
     if remarks[MOVED]:
-        step.details = [f"{plural(len(remarks[MOVED]), 'remark')} on lines that the patch only moves or repeats"]
+        step.details += [f"{plural(len(remarks[MOVED]), 'remark')} on lines that the patch only moves or repeats"]
     findings = [Finding(NOTE, count, remarks[kind]) for kind, count in counts.items()]
     return step.having(([Finding(WARN, UNSIGNED, unsigned)] if unsigned else []) + findings)
 
@@ -170,7 +176,7 @@ def places(patch: Patch) -> list[tuple[str, str]]:
         elif hunk and file:
             number, old, new = int(hunk["line"]) - 1, int(hunk["old"] or 1), int(hunk["new"] or 1)
         words = " ".join(line.split()) if quoted else ""
-        there.append((file or (f'the mail, "{shortened(words, QUOTED)}"' if words else "the mail"), ""))
+        there.append((file or (f'{MAIL}, "{shortened(words, QUOTED)}"' if words else MAIL), ""))
     return there
 
 

@@ -25,6 +25,7 @@ from . import archives
 from ..base import commands, git
 from ..base.errors import SwapKunitError, UnusableInput
 
+NOBODY = "unknown <unknown>"    # the author of a diff without a mail
 LARGEST = 64 << 20      # bytes of one file, uncompressed
 # By the first bytes of a file.
 PACKED: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
@@ -225,4 +226,4 @@ def author_of(fields: dict[str, str], header: email.message.Message, message: st
         wanted = name.split("@")[0].strip().casefold()
         masked = address if " " in address else "unknown"
         address = next((where for who, where in signed if who.casefold() == wanted), masked)
-    return f"{name or address} <{address}>"
+    return f"{name or address} <{address}>"     # NOBODY if there is neither

@@ -47,6 +47,11 @@ class Patch:
         """For messages: 'patch 2/3 "mm: swap: ..."'."""
         return f'patch {self.number}/{self.total} "{self.subject}"'
 
+    @property
+    def bare(self) -> bool:
+        """Whether it is a diff alone, as of git diff, without author and description."""
+        return self.author == mails.NOBODY and not self.message
+
 
 @dataclass
 class Series:
