@@ -239,7 +239,8 @@ def check_holes(found: list[Group], asked: str) -> None:
         lost = [number for number in range(min(numbers, default=0), max(numbers, default=0)) if number not in numbers]
         if lost:
             raise SwapKunitError(f"cannot check the series in {asked}: patch {ranges(lost)} of {group[0].total} "
-                                 "is missing between the others; give it too, or use --partial")
+                                 "is missing between the others; give it too, or use --partial (make: "
+                                 "PARTIAL=1)")
 
 
 def number_loose(found: list[Group]) -> None:
