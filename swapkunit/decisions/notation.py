@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 ALLOCATION, READAHEAD, IO = KINDS = ("allocation", "readahead", "I/O")
 KIND_OF = {"A": ALLOCATION, "F": ALLOCATION, "R": READAHEAD, "L": READAHEAD, "W": IO, "S": IO, "D": IO}
@@ -169,6 +169,7 @@ def parse(text: str) -> list[Item]:
     return items
 
 
+@lru_cache(maxsize=1 << 16)     # a log has few different words, and two logs nearly the same
 def parse_word(word: str) -> Decision | Fault:
     """One decision, or one fault. Raises ValueError."""
     fault = FAULT.fullmatch(word)
