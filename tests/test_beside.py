@@ -27,7 +27,7 @@ class Besides(unittest.TestCase):
 
         def die() -> int:
             if os.getpid() != here:
-                os._exit(3)
+                os._exit(3)     # pylint: disable=protected-access
             return 5
         here = os.getpid()
         with Beside(refuse) as beside, self.assertRaisesRegex(SwapKunitError, "no; do this"):

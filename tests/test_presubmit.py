@@ -21,10 +21,11 @@ from xml.etree import ElementTree
 from swapkunit import sandbox
 from swapkunit.base.errors import SwapKunitError
 from swapkunit.base.kernel import Kernel
-from swapkunit.build.build import not_ours
+from swapkunit.base.layout import Layout
+from swapkunit.build.build import OWN_FAULT, not_ours
 from swapkunit.cli.main import main
 from swapkunit.cli.verbs import presubmit
-from swapkunit.presubmit import files, page, report as reports, steps, times
+from swapkunit.presubmit import files, page, report as reports, steps, testbed, times
 from swapkunit.presubmit.check import check
 from swapkunit.presubmit.progress import Progress
 from swapkunit.presubmit.report import FAIL, NOTE, PASS, SKIP, WARN, Finding, PatchReport, PresubmitReport, Step
@@ -642,10 +643,23 @@ class Steps(Scratch):
         for given, weight, begins in ((([lost], [], None), NOTE, "without patch 1, which does not apply: "),
                                       (([replace(lost, diff="+other")], ["2"], None), WARN,
                                        "without patch 2, which is missing: "),
+                                      (([], ["1", "2", "4"], None), WARN,
+                                       "without patches 1-2, 4, which are missing: "),
                                       (([], [], before), NOTE, "as before this patch: "), (([], [], None), FAIL, "")):
             found = steps.not_its_fault(step, *given)
             said = f"{begins}does not build: mm/a.c:7:9: error: 'helper' undeclared"
             self.assertEqual((found.status, found.summary, found.data), (weight, said, {"built": False}))
+
+    def test_failed_build_names_no_file_of_this_machine(self) -> None:
+        session = mock.MagicMock(layout=Layout(self.top))
+        session.stages.seconds = {}
+        failed = SwapKunitError(f"make failed as shown above (whole output: {self.top}/build.log)")
+        for log, said in (("mm/a.c:7:9: error: odd\n", ["mm/a.c:7:9: error: odd"]), ("", [str(failed)])):
+            write(self.top / "build.log", log)
+            self.assertEqual(testbed.failure_lines(session, failed), said)
+        own = SwapKunitError(f"{OWN_FAULT}: x")
+        write(self.top / "build.log", "mm/kunit/a.c:7:9: error: odd\n")
+        self.assertEqual(testbed.failure_lines(session, own)[-1], str(own))
 
     def test_first_error_comes_first(self) -> None:
         lines = ["mm/a.c:1: warning: odd", *["more"] * 50, "mm/a.c:7: error: 'x' undeclared", "make: *** [x] Error 2"]
@@ -702,7 +716,8 @@ class Steps(Scratch):
             print "$ARGV[-1]:1: ERROR: Missing Signed-off-by: line(s)\n"; exit 1""")
         diff = "diff --git a/mm/a.c b/mm/a.c\n--- a/mm/a.c\n+++ b/mm/a.c\n@@ -1,1 +1,2 @@\n a\n+b\n"
         self.enterContext(contextlib.redirect_stdout(io.StringIO()))
-        for text, found in ((diff, ["1 error"]), (f"From: A <a@b.c>\nSubject: x\n\n{diff}", [steps.UNSIGNED, "1 error"]),
+        for text, found in ((diff, ["1 error"]),
+                            (f"From: A <a@b.c>\nSubject: x\n\n{diff}", [steps.UNSIGNED, "1 error"]),
                             (f"Subject: x\n\nwhy\n---\n{diff}", [steps.UNSIGNED, "1 error"])):
             patch = read_inputs([write(self.top / "x.patch", text)], self.top / "work").patches[0]
             step = steps.checkpatch(patch, self.top)
@@ -795,6 +810,8 @@ class Report(Scratch):
             "suites N: N cases passed", "decide same: no decision differs",
             "lines N/M: the suites reach N of M changed lines of code",
             "reports 1 still: 1 odd thing (a note, see report.html)", "empty: done for the last patch only"])
+        made.patches[0].steps = [Step("suites", SKIP, "no kernel", "-")]
+        self.assertEqual(reports.legend(made)[0], "suites -: no kernel")
         made.patches[0].steps = [Step("configs", PASS, "word " * 40, "part")]
         *lines, _ = reports.legend(made)
         self.assertTrue(len(lines) < 5 and max(map(len, lines)) <= reports.WIDTH and lines[-1].endswith("…"), lines)

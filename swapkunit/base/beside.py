@@ -5,13 +5,14 @@
         do_something_else()
         value = beside.value()      # of work(), or its exception
 """
+# pylint: disable=protected-access  # os._exit() is documented
 from __future__ import annotations
 
 import os
 import pickle
 import signal
 from contextlib import suppress
-from typing import Callable, Generic, TypeVar
+from typing import Callable, Generic, NoReturn, TypeVar
 
 from . import interrupts
 from .errors import SwapKunitError
@@ -33,9 +34,8 @@ class Beside(Generic[T]):
                 os.close(writing)
                 return self
         self._child(writing)
-        raise AssertionError("not reached")
 
-    def _child(self, writing: int) -> None:
+    def _child(self, writing: int) -> NoReturn:
         """Do the work and write the result; never returns, and flushes nothing that the parent has not written yet."""
         found: object = None
         try:

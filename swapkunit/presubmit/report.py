@@ -278,7 +278,7 @@ def meaning(step: Step) -> tuple[str, str]:
     """A cell, and what it means; cells with numbers are explained once."""
     if step.status == NOTE:
         return step.cell, f"{step.findings[0].text} (a note, see report.html)"
-    if step.name == "suites":
+    if step.name == "suites" and step.cell.isdigit():
         return "N", "N cases passed"
     if "/" in step.cell and step.name == "lines":
         return "N/M", "the suites reach N of M changed lines of code"

@@ -18,7 +18,7 @@ from ..run.kernel_reports import MARK, Cause, causes, lines_of
 from ..run.known_bugs import split_faults
 from ..run.results import FAIL as FAILED, PASS as PASSED, SKIPPED, TestResult
 from ..run.verdict import failures
-from ..series.applying import Applied, Failed, Outcome, which_kernels_take
+from ..series.applying import Applied, Failed, Outcome, named, which_kernels_take
 from ..series.mismatch import squeeze, telling
 from ..series.series import Patch
 from .report import FAIL, NOTE, PASS, SKIP, WARN, Finding, Step, shortened
@@ -229,7 +229,8 @@ def not_its_fault(step: Step, patches: list[Patch], missing: list[str], before: 
     if added:
         return replace(step, status=NOTE, summary=f"without patch {added[0].number}, which does not apply: {error}")
     if missing:
-        return replace(step, status=WARN, summary=f"without patch {', '.join(missing)}, which is missing: {error}")
+        are = "are" if len(missing) > 1 else "is"
+        return replace(step, status=WARN, summary=f"without {named(missing)}, which {are} missing: {error}")
     return step
 
 

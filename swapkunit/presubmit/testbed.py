@@ -325,7 +325,9 @@ def failure_lines(session: Session, error: SwapKunitError) -> list[str]:
     """What to show of a kernel that does not build or boot: the compiler's messages or the console."""
     console = session.layout.out / "logs/list.log"
     if BOOT not in session.stages.seconds or not console.exists():
-        return [*compiler_lines(session), str(error)]
+        lines = compiler_lines(session)     # the error only points at them, and at a file of this machine
+        pointless = build.first_error(lines) < len(lines) and not str(error).startswith(build.OWN_FAULT)
+        return lines if pointless else [*lines, str(error)]
     lines = console.read_text(errors="backslashreplace").splitlines()
     panic = next((number for number, line in enumerate(lines) if "Kernel panic" in line), len(lines))
     return [str(error), *(lines[panic:] or lines[-LAST_LINES:])[:PANIC_LINES]]

@@ -18,6 +18,7 @@ from ..base.kernel import Kernel
 from ..base.layout import short_hash
 from ..build.patches import DoesNotApply, apply, touched
 from ..source.kernels import cached
+from .choosing import ranges
 from .mails import printable
 from .mismatch import IS_IN, compare, header_of, lead_of, seems_in_already, strayed
 from .series import Patch
@@ -78,8 +79,8 @@ class Failed:
         """The reason; then what the tree has there, and the other hunks that fail."""
         others = [f"{', '.join(self.others)}: {'do' if len(self.others) > 1 else 'does'} not apply either"] \
             if self.others else []
-        needs = [f"may need patch {', '.join(numbers)} of the series, which {why}" for numbers, why in
-                 ((self.needs, "did not apply"), (self.missing, "is missing")) if numbers]
+        needs = [f"may need {named(numbers)} of the series, which {why[len(numbers) > 1]}" for numbers, why in
+                 ((self.needs, ["did not apply"] * 2), (self.missing, ["is missing", "are missing"])) if numbers]
         return [self.reason, *(f"  {self.file}:{text}" for text in self.there), *others, *needs]
 
 
@@ -102,6 +103,11 @@ def try_apply(base_dir: Path, patches: list[Patch], scratch: Path) -> list[Outco
             outcome = replace(outcome, needs=needs, missing=missing_before(patch, patches))
         outcomes.append(outcome)
     return outcomes
+
+
+def named(numbers: list[str]) -> str:
+    """patch 2, patches 1-61"""
+    return f"patch{'es' * (len(numbers) > 1)} {ranges([int(number) for number in numbers])}"
 
 
 def missing_before(patch: Patch, patches: list[Patch]) -> list[str]:
