@@ -32,8 +32,9 @@ class Beside(Generic[T]):
             self.pid = os.fork()
             if self.pid:
                 os.close(writing)
-                return self
-        self._child(writing)
+        if not self.pid:
+            self._child(writing)
+        return self
 
     def _child(self, writing: int) -> NoReturn:
         """Do the work and write the result; never returns, and flushes nothing that the parent has not written yet."""
