@@ -6,6 +6,7 @@ import contextlib
 import errno
 import io
 import json
+import os
 import re
 import shutil
 import signal
@@ -25,7 +26,7 @@ from swapkunit.base.layout import Layout
 from swapkunit.build.build import OWN_FAULT, not_ours
 from swapkunit.cli.main import main
 from swapkunit.cli.verbs import presubmit
-from swapkunit.presubmit import files, page, report as reports, steps, testbed, times
+from swapkunit.presubmit import check as checking, files, page, report as reports, steps, testbed, times
 from swapkunit.presubmit.check import check
 from swapkunit.presubmit.progress import Progress
 from swapkunit.presubmit.report import FAIL, NOTE, PASS, SKIP, WARN, Finding, PatchReport, PresubmitReport, Step
@@ -102,6 +103,22 @@ class SeriesCase(Scratch):
     def cells(self) -> list[dict[str, str]]:
         """Step -> status, by patch."""
         return [{step["name"]: step["status"] for step in patch["steps"]} for patch in self.report()["patches"]]
+
+
+class Packages(SeriesCase):
+    """Nothing is installed for input that cannot be used."""
+
+    def test_files_are_looked_at_first(self) -> None:
+        def install(wanted: dict[str, str]) -> None:
+            if wanted != checking.NEEDED:
+                raise SwapKunitError("not now")
+        pipe = self.top / "pipe"
+        os.mkfifo(pipe)
+        for file, said in ((write(self.top / "junk", "no diff\n"), "cannot find a patch"), (pipe, "not now")):
+            with mock.patch.object(checking.deps, "missing", return_value=["sparse"]), \
+                    mock.patch.object(checking.deps, "require", side_effect=install), \
+                    mock.patch.object(checking.mails, "check"), self.assertRaisesRegex(SwapKunitError, said):
+                check(CheckRequest(Request(ksrc=self.kernel, out=self.out), [file]))
 
 
 class Series(SeriesCase):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,10 +40,21 @@ def check(request: CheckRequest) -> PresubmitReport:
     mails.check(request.files)
     lines = {} if request.depth == QUICK else {**deps.COVERAGE, **deps.MULTILIB, **deps.DOCUTILS,
                                                      "sparse": "sparse"}
-    deps.require({**deps.BUILD, **deps.PATCHES, **deps.PAGES, **NEEDED, **lines})
+    wanted = {**deps.BUILD, **deps.PATCHES, **deps.PAGES, **NEEDED, **lines}
+    if deps.missing(wanted):
+        look_at_files(request)
+    deps.require(wanted)
     base = base_of(request.run.ksrc, request.run.kernel, request.spec)
     with contextlib.closing(base):
         return check_on(base, request)
+
+
+def look_at_files(request: CheckRequest) -> None:
+    """Raise SwapKunitError for files without a series, before packages are installed; pipes are not read."""
+    if request.files and not any(str(file) == "-" or file.is_fifo() for file in request.files):
+        deps.require(NEEDED)
+        with tempfile.TemporaryDirectory() as work:
+            read_inputs(request.files, Path(work), request.partial)
 
 
 def check_on(base: Base, request: CheckRequest) -> PresubmitReport:
