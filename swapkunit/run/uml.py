@@ -62,7 +62,8 @@ def locked_directory(scratch: str) -> tuple[str, int]:
     """A new directory in scratch for one UML, and the descriptor that locks it for as long as this process lives."""
     made = tempfile.mkdtemp(prefix=f".{PREFIX}", dir=scratch)
     lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    with suppress(OSError):     # such as NFS, which locks no directories: there it is never removed
+        fcntl.flock(lock, fcntl.LOCK_EX)
     directory = os.path.join(scratch, os.path.basename(made)[1:])
     os.rename(made, directory)      # now remove_left() sees it
     return directory, lock
