@@ -667,6 +667,17 @@ class Steps(Scratch):
             said = f"{begins}does not build: mm/a.c:7:9: error: 'helper' undeclared"
             self.assertEqual((found.status, found.summary, found.data), (weight, said, {"built": False}))
 
+    def test_failed_build_says_what_the_tree_lacks(self) -> None:
+        write(self.top / "include/linux/a.h", "struct old_desc { int x; };\n")
+        for error, name, told in (("undefined type 'struct old_desc'", "old_desc", 0),
+                                  ("undefined type 'struct new_desc'", "new_desc", 1),
+                                  ("'desc' undeclared; did you mean 'disc'?", "desc", 1),
+                                  ("unused variable 'desc'", "desc", 0)):
+            step = Step("build", FAIL, f"does not build: mm/a.c:7:9: error: {error}", details=["mm/a.c:7:9: error"])
+            found = steps.with_what_the_tree_lacks(step, self.top)
+            self.assertEqual(found.details, [f"this kernel has no {name}: is it the one that the patch is for?"] * told
+                             + step.details)
+
     def test_failed_build_names_no_file_of_this_machine(self) -> None:
         session = mock.MagicMock(layout=Layout(self.top))
         session.stages.seconds = {}

@@ -248,6 +248,7 @@ class Checker:
         """The step of a build that failed, with what earlier patches have to do with it."""
         before = self.reports[id(patches[-2])].step("build") if len(patches) > 1 else None
         lost = [patch for patch in self.series.patches if patch.number < patches[-1].number and patch not in patches]
+        step = steps.with_what_the_tree_lacks(step, self.kernel.path)
         return steps.not_its_fault(step, lost, missing_before(patches[-1], self.series.patches), before)
 
     def test_config(self, report: PatchReport, testbed: Testbed, patches: list[Patch], plain: Tested) -> None:

@@ -29,6 +29,8 @@ HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+(?P<line>\d+)(?:,(?P<new>\d+))? 
 SOME = 3        # names in a list
 NARROW = 18, 30     # columns of decisions before and after the first difference: report.txt is narrow
 OUTSIDE = "outside of all cases"
+NAMED = re.compile(r"['\u2018](?:struct |union |enum )?(\w+)['\u2019]")     # by a compiler
+MISSED = re.compile("undeclared|implicit declaration|undefined type|no member named|unknown type name|incomplete type")
 FIXES = re.compile(r"^Fixes: *[0-9a-f]{7,}", re.M | re.I)
 MESSAGES = 40   # of a build that failed, from the first error on
 QUOTED = 40     # characters of a line of the mail, enough to find it
@@ -222,7 +224,7 @@ def not_its_fault(step: Step, patches: list[Patch], missing: list[str], before: 
     patches: the earlier ones that do not apply; before: the build step of the state before.
     """
     error = step.summary
-    names = set(re.findall(r"['\u2018](\w+)['\u2019]", error))
+    names = set(NAMED.findall(error))
     added = [one for one in patches if names & set(re.findall(r"\w+", "\n".join(re.findall(r"^\+.*", one.diff, re.M))))]
     if before and not before.data.get("built", True) and without_numbers(error) in without_numbers(before.summary):
         return replace(step, status=NOTE, summary=f"as before this patch: {error}")
@@ -232,6 +234,16 @@ def not_its_fault(step: Step, patches: list[Patch], missing: list[str], before: 
         are = "are" if len(missing) > 1 else "is"
         return replace(step, status=WARN, summary=f"without {named(missing)}, which {are} missing: {error}")
     return step
+
+
+def with_what_the_tree_lacks(step: Step, tree: Path) -> Step:
+    """A failed build, with what its first error names and this kernel does not have: another base may be meant."""
+    places = [tree / name for name in ("include", "mm", "arch/um", "arch/x86/um") if (tree / name).is_dir()]
+    names = NAMED.findall(step.summary.partition("; did you mean")[0]) if MISSED.search(step.summary) else []
+    lost = [name for name in dict.fromkeys(names) if commands.run(
+        ["grep", "-rqw", "--include=*.[ch]", "-e", name, *places]).status == 1]
+    told = [f"this kernel has no {' and no '.join(lost)}: is it the one that the patch is for?"] if lost else []
+    return replace(step, details=[*told, *step.details])
 
 
 def without_numbers(line: str) -> str:
