@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/blkdev.h>
 #include <linux/highmem.h>
+#include <linux/mempool.h>
 #include <linux/pagemap.h>
+#include <linux/sched/task.h>
 #include <linux/writeback.h>
 #include "swap_kunit_seams.h"
 #if __has_include("swap_table.h")
@@ -87,6 +89,24 @@ static inline void swap_seam_zero_range(struct folio *folio, size_t start, size_
 	set_bit(nr, addr);							\
 } while (0)
 #endif
+
+static inline __maybe_unused void *swap_seam_mempool_alloc(mempool_t *pool, gfp_t gfp)
+{
+	return swap_seam_held(SWAP_LIVE_IOCB, mempool_alloc(pool, gfp), 1);
+}
+
+#undef mempool_alloc
+#define mempool_alloc(pool, gfp)	swap_seam_mempool_alloc(pool, gfp)
+#define mempool_free(mem, pool) \
+	mempool_free(swap_seam_held(SWAP_LIVE_IOCB, mem, -1), pool)
+#define bio_alloc(...) \
+	((struct bio *)swap_seam_held(SWAP_LIVE_BIO, bio_alloc(__VA_ARGS__), 1))
+#define bio_get(bio)	bio_get(swap_seam_held(SWAP_LIVE_BIO, bio, 1))
+#define bio_put(bio)	bio_put(swap_seam_held(SWAP_LIVE_BIO, bio, -1))
+#define bio_init(...)	(swap_seam_hold(SWAP_LIVE_BIO_INIT, 1), bio_init(__VA_ARGS__))
+#define bio_uninit(bio)	(swap_seam_hold(SWAP_LIVE_BIO_INIT, -1), bio_uninit(bio))
+#define get_task_struct(task)	(swap_seam_hold(SWAP_LIVE_TASK, 1), get_task_struct(task))
+#define put_task_struct(task)	(swap_seam_hold(SWAP_LIVE_TASK, -1), put_task_struct(task))
 
 #include "page_io_real.c"
 

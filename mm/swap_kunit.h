@@ -175,6 +175,7 @@ struct swap_seams {
 
 /* NULL unless a case has armed it. */
 extern const struct swap_seams *swap_seams;
+extern atomic_t swap_seam_live[];
 
 /*
  * swapfile.c: areas, slots and clusters
@@ -267,17 +268,33 @@ typedef void (*swap_visit_fn)(void *ctx, enum swap_list list, unsigned int order
  */
 void swap_kunit_walk_lists(struct swap_info_struct *si, swap_visit_fn visit, void *ctx);
 
+/* What the swap files have allocated, registered or referenced and not yet given back. */
+enum swap_live {
+	/*
+	 * Memory of swapfile.c: the trees of zswap and the address spaces of areas too,
+	 * but not the swap_info_struct of an area and its reference, which are kept for
+	 * the next area.
+	 */
+	SWAP_LIVE_SWAPFILE,
+	SWAP_LIVE_ZSWAP,	/* memory of zswap.c, without its entries */
+	SWAP_LIVE_PERCPU,	/* per-CPU memory of zswap.c */
+	SWAP_LIVE_HOTPLUG,	/* instances of CPU hotplug of zswap.c */
+	SWAP_LIVE_CRYPTO,	/* compressors of zswap.c */
+	SWAP_LIVE_IOCB,		/* iocbs of page_io.c */
+	SWAP_LIVE_BIO,		/* references of bios of page_io.c */
+	SWAP_LIVE_BIO_INIT,	/* bios of page_io.c that are not allocated */
+	SWAP_LIVE_TASK,		/* references of tasks of page_io.c */
+	SWAP_LIVE_OBJCG,	/* references of obj_cgroups */
+	SWAP_LIVE_NR,
+};
+
 /**
- * swap_kunit_allocations() - count the memory that swapfile.c holds
+ * swap_kunit_live() - count what the swap files hold
+ * @what: of which kind
  *
- * Counts each allocation that was not yet freed, the trees of zswap and the
- * address spaces of areas included, but not the swap_info_struct of an area and
- * its reference, which are kept for the next area. Compare two results; one alone
- * says nothing.
- *
- * Return: number of allocations.
+ * Compare two results; one alone says nothing.
  */
-int swap_kunit_allocations(void);
+int swap_kunit_live(enum swap_live what);
 
 /**
  * swap_kunit_proc_swaps() - read /proc/swaps, as open(2) and read(2) do
@@ -288,12 +305,13 @@ int swap_kunit_allocations(void);
 void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size);
 
 /**
- * swap_kunit_proc_swaps_changed() - poll /proc/swaps, as poll(2) does
+ * swap_kunit_proc_swaps_poll() - poll /proc/swaps, as poll(2) does
  * @event: the reader's position; updated
+ * @waits: set to where it would wait, or to NULL
  *
- * Return: whether an area was switched on or off since @event.
+ * Return: the events.
  */
-bool swap_kunit_proc_swaps_changed(int *event);
+__poll_t swap_kunit_proc_swaps_poll(int *event, struct wait_queue_head **waits);
 
 /**
  * struct swap_hints - where a CPU allocates next, by order
@@ -580,29 +598,6 @@ bool swap_kunit_zswap_ready(void);
 
 /* Whether zswap has an entry for a slot. */
 bool swap_kunit_zswap_has(swp_entry_t swpentry);
-
-/* What zswap.c has allocated or registered for its pools and not yet given back. */
-enum swap_zswap_live {
-	SWAP_LIVE_PERCPU,
-	SWAP_LIVE_HOTPLUG,
-	SWAP_LIVE_CRYPTO,
-	SWAP_LIVE_NR,
-};
-
-/**
- * swap_kunit_zswap_live() - count what zswap.c holds
- * @what: of which kind
- *
- * Compare two results; one alone says nothing. Return: number; 0 without CONFIG_ZSWAP.
- */
-#ifdef CONFIG_ZSWAP
-int swap_kunit_zswap_live(enum swap_zswap_live what);
-#else
-static inline int swap_kunit_zswap_live(enum swap_zswap_live what)
-{
-	return 0;
-}
-#endif
 
 /* One of zswap's statistics since boot; 0 if this kernel does not count it. */
 u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter);

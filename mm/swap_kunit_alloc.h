@@ -16,26 +16,21 @@
 #include <linux/vmalloc.h>
 #include "swap_kunit_seams.h"
 
-static atomic_t swap_seam_live = ATOMIC_INIT(0);
-
 static inline void *swap_seam_got(void *mem)
 {
-	if (mem)
-		atomic_inc(&swap_seam_live);
-	return mem;
+	return swap_seam_held(SWAP_LIVE_SWAPFILE, mem, 1);
 }
 
 static inline int swap_seam_began(int err)
 {
 	if (!err)
-		atomic_inc(&swap_seam_live);
+		swap_seam_hold(SWAP_LIVE_SWAPFILE, 1);
 	return err;
 }
 
 static inline void swap_seam_gave(const void *mem)
 {
-	if (mem)
-		atomic_dec(&swap_seam_live);
+	swap_seam_held(SWAP_LIVE_SWAPFILE, mem, -1);
 }
 
 #define SWAP_SEAM_ALLOC(name, proto, args)					\
@@ -152,7 +147,7 @@ static inline __maybe_unused void swap_seam_ref_exit(struct percpu_ref *ref)
 #define zswap_swapon(type, nr) \
 	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : swap_seam_began(zswap_swapon(type, nr)))
 #define zswap_swapoff(type) do {						\
-	atomic_dec(&swap_seam_live);						\
+	swap_seam_hold(SWAP_LIVE_SWAPFILE, -1);					\
 	zswap_swapoff(type);							\
 } while (0)
 #endif
@@ -162,7 +157,7 @@ static inline __maybe_unused void swap_seam_ref_exit(struct percpu_ref *ref)
 	(swap_seam_fail(SWAP_FAIL_ALLOC) ? -ENOMEM : \
 	 swap_seam_began(init_swap_address_space(type, nr)))
 #define exit_swap_address_space(type) do {					\
-	atomic_dec(&swap_seam_live);						\
+	swap_seam_hold(SWAP_LIVE_SWAPFILE, -1);					\
 	exit_swap_address_space(type);						\
 } while (0)
 #define sio_pool_init() \

@@ -44,6 +44,19 @@ static inline void swap_seam_count(enum swap_count what, unsigned int nr)
 		seams->count(what, nr);
 }
 
+static inline void swap_seam_hold(enum swap_live what, int nr)
+{
+	atomic_add(nr, &swap_seam_live[what]);
+}
+
+/* For a pointer that may be NULL or an error; it is given back. */
+static inline void *swap_seam_held(enum swap_live what, const void *mem, int nr)
+{
+	if (!IS_ERR_OR_NULL(mem))
+		swap_seam_hold(what, nr);
+	return (void *)mem;
+}
+
 static inline void swap_seam_allocated(swp_entry_t entry, unsigned int nr)
 {
 	const struct swap_seams *seams = READ_ONCE(swap_seams);
@@ -82,6 +95,13 @@ static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded, bool i
 #define trylock_page(page)	(!swap_seam_fail(SWAP_FAIL_TRYLOCK) && trylock_page(page))
 #define percpu_ref_tryget_live(ref) \
 	(!swap_seam_fail(SWAP_FAIL_REF) && percpu_ref_tryget_live(ref))
+
+#define get_obj_cgroup_from_folio(folio) \
+	((struct obj_cgroup *)swap_seam_held(SWAP_LIVE_OBJCG, get_obj_cgroup_from_folio(folio), 1))
+#define get_obj_cgroup_from_page(page) \
+	((struct obj_cgroup *)swap_seam_held(SWAP_LIVE_OBJCG, get_obj_cgroup_from_page(page), 1))
+#define obj_cgroup_get(objcg)	obj_cgroup_get(swap_seam_held(SWAP_LIVE_OBJCG, objcg, 1))
+#define obj_cgroup_put(objcg)	obj_cgroup_put(swap_seam_held(SWAP_LIVE_OBJCG, objcg, -1))
 
 #define folio_lock(folio)	(swap_seam_fail(SWAP_FAIL_LOCK), folio_lock(folio))
 #define lock_page(page)		(swap_seam_fail(SWAP_FAIL_LOCK), lock_page(page))

@@ -32,28 +32,40 @@
 #error "not seen: SWAP_FAIL_ZSWAP_POOL"
 #endif
 
-#define SWAP_SEAM_ZSWAP_ALLOC(name, step, proto, args)				\
+#define SWAP_SEAM_ZSWAP_ENTRY(name, proto, args)				\
 static inline __maybe_unused void *swap_seam_zswap_##name proto			\
 {										\
-	return swap_seam_fail(step) ? NULL : name args;				\
+	return swap_seam_fail(SWAP_FAIL_ZSWAP_ENTRY) ? NULL : name args;	\
 }
 
-SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc_node, SWAP_FAIL_ZSWAP_ENTRY,
-		      (struct kmem_cache *cache, gfp_t gfp, int nid), (cache, gfp, nid))
-SWAP_SEAM_ZSWAP_ALLOC(kmem_cache_alloc, SWAP_FAIL_ZSWAP_ENTRY,
-		      (struct kmem_cache *cache, gfp_t gfp), (cache, gfp))
-SWAP_SEAM_ZSWAP_ALLOC(kzalloc, SWAP_FAIL_ZSWAP_SETUP, (size_t size, gfp_t gfp), (size, gfp))
-SWAP_SEAM_ZSWAP_ALLOC(kvcalloc, SWAP_FAIL_ZSWAP_SETUP,
-		      (size_t n, size_t size, gfp_t gfp), (n, size, gfp))
-SWAP_SEAM_ZSWAP_ALLOC(kmalloc_node, SWAP_FAIL_ZSWAP_SETUP,
-		      (size_t size, gfp_t gfp, int nid), (size, gfp, nid))
-SWAP_SEAM_ZSWAP_ALLOC(acomp_request_alloc, SWAP_FAIL_ZSWAP_SETUP, (struct crypto_acomp *tfm), (tfm))
+#define SWAP_SEAM_ZSWAP_ALLOC(name, proto, args)				\
+static inline __maybe_unused void *swap_seam_zswap_##name proto			\
+{										\
+	return swap_seam_fail(SWAP_FAIL_ZSWAP_SETUP) ? NULL :			\
+	       swap_seam_held(SWAP_LIVE_ZSWAP, name args, 1);			\
+}
 
-static atomic_t swap_zswap_live[SWAP_LIVE_NR];
+#define SWAP_SEAM_ZSWAP_FREE(name, type)					\
+static inline __maybe_unused void swap_seam_zswap_##name(type mem)		\
+{										\
+	name(swap_seam_held(SWAP_LIVE_ZSWAP, mem, -1));				\
+}
 
-static inline __maybe_unused void swap_seam_zswap_count(enum swap_zswap_live what, int nr)
+SWAP_SEAM_ZSWAP_ENTRY(kmem_cache_alloc_node, (struct kmem_cache *cache, gfp_t gfp, int nid),
+		      (cache, gfp, nid))
+SWAP_SEAM_ZSWAP_ENTRY(kmem_cache_alloc, (struct kmem_cache *cache, gfp_t gfp), (cache, gfp))
+SWAP_SEAM_ZSWAP_ALLOC(kzalloc, (size_t size, gfp_t gfp), (size, gfp))
+SWAP_SEAM_ZSWAP_ALLOC(kvcalloc, (size_t n, size_t size, gfp_t gfp), (n, size, gfp))
+SWAP_SEAM_ZSWAP_ALLOC(kmalloc_node, (size_t size, gfp_t gfp, int nid), (size, gfp, nid))
+SWAP_SEAM_ZSWAP_ALLOC(acomp_request_alloc, (struct crypto_acomp *tfm), (tfm))
+SWAP_SEAM_ZSWAP_FREE(kfree, const void *)
+SWAP_SEAM_ZSWAP_FREE(kvfree, const void *)
+SWAP_SEAM_ZSWAP_FREE(acomp_request_free, struct acomp_req *)
+
+/* Not through a cache's failure point: what a case may ask for again. */
+static inline __maybe_unused void *swap_seam_zswap_kmalloc(size_t size, gfp_t gfp)
 {
-	atomic_add(nr, &swap_zswap_live[what]);
+	return swap_seam_held(SWAP_LIVE_ZSWAP, kmalloc(size, gfp), 1);
 }
 
 static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, size_t align,
@@ -62,13 +74,13 @@ static inline __maybe_unused void __percpu *swap_seam_zswap_percpu(size_t size, 
 	void __percpu *mem = swap_seam_fail(SWAP_FAIL_ZSWAP_SETUP) ? NULL :
 			     __alloc_percpu_gfp(size, align, gfp);
 
-	swap_seam_zswap_count(SWAP_LIVE_PERCPU, !!mem);
+	swap_seam_hold(SWAP_LIVE_PERCPU, !!mem);
 	return mem;
 }
 
 static inline __maybe_unused void swap_seam_zswap_percpu_free(void __percpu *mem)
 {
-	swap_seam_zswap_count(SWAP_LIVE_PERCPU, -!!mem);
+	swap_seam_hold(SWAP_LIVE_PERCPU, -!!mem);
 	free_percpu(mem);
 }
 
@@ -77,27 +89,15 @@ static inline __maybe_unused int swap_seam_zswap_hotplug(enum cpuhp_state state,
 {
 	int err = cpuhp_state_add_instance(state, node);
 
-	swap_seam_zswap_count(SWAP_LIVE_HOTPLUG, !err);
+	swap_seam_hold(SWAP_LIVE_HOTPLUG, !err);
 	return err;
 }
 
 static inline __maybe_unused int swap_seam_zswap_hotplug_end(enum cpuhp_state state,
 							     struct hlist_node *node)
 {
-	swap_seam_zswap_count(SWAP_LIVE_HOTPLUG, -1);
+	swap_seam_hold(SWAP_LIVE_HOTPLUG, -1);
 	return cpuhp_state_remove_instance(state, node);
-}
-
-static inline __maybe_unused void *swap_seam_zswap_tfm(void *tfm)
-{
-	swap_seam_zswap_count(SWAP_LIVE_CRYPTO, !IS_ERR_OR_NULL(tfm));
-	return tfm;
-}
-
-static inline __maybe_unused void *swap_seam_zswap_tfm_end(void *tfm)
-{
-	swap_seam_zswap_count(SWAP_LIVE_CRYPTO, -!IS_ERR_OR_NULL(tfm));
-	return tfm;
 }
 
 #undef kmem_cache_alloc_node
@@ -107,7 +107,11 @@ static inline __maybe_unused void *swap_seam_zswap_tfm_end(void *tfm)
 #undef kvcalloc
 #undef kvzalloc_objs
 #undef kmalloc_node
+#undef kmalloc
+#undef kfree
+#undef kvfree
 #undef acomp_request_alloc
+#undef acomp_request_free
 #undef alloc_percpu
 #undef alloc_percpu_gfp
 #undef free_percpu
@@ -121,6 +125,10 @@ static inline __maybe_unused void *swap_seam_zswap_tfm_end(void *tfm)
 #define kvzalloc_objs(obj, n)			swap_seam_zswap_kvcalloc(n, sizeof(obj), GFP_KERNEL)
 #define kmalloc_node(size, gfp, nid)		swap_seam_zswap_kmalloc_node(size, gfp, nid)
 #define acomp_request_alloc(tfm)		swap_seam_zswap_acomp_request_alloc(tfm)
+#define kmalloc(size, gfp)			swap_seam_zswap_kmalloc(size, gfp)
+#define kfree(mem)				swap_seam_zswap_kfree(mem)
+#define kvfree(mem)				swap_seam_zswap_kvfree(mem)
+#define acomp_request_free(req)			swap_seam_zswap_acomp_request_free(req)
 #define alloc_percpu_gfp(type, gfp) \
 	((typeof(type) __percpu *)swap_seam_zswap_percpu(sizeof(type), __alignof__(type), gfp))
 #define alloc_percpu(type)	alloc_percpu_gfp(type, GFP_KERNEL)
@@ -156,13 +164,15 @@ static inline __maybe_unused void *swap_seam_zswap_tfm_end(void *tfm)
 #define zpool_create_pool(...) \
 	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, NULL, zpool_create_pool(__VA_ARGS__))
 #define crypto_alloc_acomp_node(...) \
-	swap_seam_zswap_tfm(SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),	\
-						 crypto_alloc_acomp_node(__VA_ARGS__)))
+	swap_seam_held(SWAP_LIVE_CRYPTO,					\
+		       SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),	\
+					    crypto_alloc_acomp_node(__VA_ARGS__)), 1)
 #define crypto_alloc_comp(...) \
-	swap_seam_zswap_tfm(SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),	\
-						 crypto_alloc_comp(__VA_ARGS__)))
-#define crypto_free_acomp(tfm)	crypto_free_acomp(swap_seam_zswap_tfm_end(tfm))
-#define crypto_free_comp(tfm)	crypto_free_comp(swap_seam_zswap_tfm_end(tfm))
+	swap_seam_held(SWAP_LIVE_CRYPTO,					\
+		       SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, ERR_PTR(__err),	\
+					    crypto_alloc_comp(__VA_ARGS__)), 1)
+#define crypto_free_acomp(tfm)	crypto_free_acomp(swap_seam_held(SWAP_LIVE_CRYPTO, tfm, -1))
+#define crypto_free_comp(tfm)	crypto_free_comp(swap_seam_held(SWAP_LIVE_CRYPTO, tfm, -1))
 #define percpu_ref_init(...) \
 	SWAP_SEAM_ZSWAP_STEP(SWAP_FAIL_ZSWAP_SETUP, __err, percpu_ref_init(__VA_ARGS__))
 

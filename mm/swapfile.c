@@ -53,11 +53,15 @@ static const void *swap_seam_throttled;
 
 const struct swap_seams *swap_seams;
 
-int swap_kunit_allocations(void)
+atomic_t swap_seam_live[SWAP_LIVE_NR];
+
+int swap_kunit_live(enum swap_live what)
 {
-	/* Of each area there ever was, its structure and reference are kept. */
-	return atomic_read(&swap_seam_live) -
-	       nr_swapfiles * (SWAP_API_SWAP_USERS_REF ? 2 : 1);
+	int live = atomic_read(&swap_seam_live[what]);
+
+	if (what == SWAP_LIVE_SWAPFILE)
+		live -= nr_swapfiles * (SWAP_API_SWAP_USERS_REF ? 2 : 1);
+	return live;
 }
 
 bool swap_kunit_throttled(struct gendisk *disk)
@@ -614,15 +618,27 @@ void swap_kunit_proc_swaps(size_t chunk, char *buf, size_t size)
 	buf[len] = '\0';
 }
 
-bool swap_kunit_proc_swaps_changed(int *event)
+struct swap_poll {
+	poll_table table;
+	struct wait_queue_head *waits;
+};
+
+static void swap_poll_queue(struct file *file, wait_queue_head_t *waits, poll_table *table)
 {
+	container_of(table, struct swap_poll, table)->waits = waits;
+}
+
+__poll_t swap_kunit_proc_swaps_poll(int *event, struct wait_queue_head **waits)
+{
+	struct swap_poll poll = { .table = { ._qproc = swap_poll_queue, ._key = ~(__poll_t)0 } };
 	struct seq_file seq = { .poll_event = *event };
 	struct file *file = kzalloc(sizeof(*file), GFP_KERNEL | __GFP_NOFAIL);
 	__poll_t polled;
 
 	file->private_data = &seq;
-	polled = swaps_poll(file, NULL);
+	polled = swaps_poll(file, &poll.table);
 	kfree(file);
 	*event = seq.poll_event;
-	return polled & EPOLLPRI;
+	*waits = poll.waits;
+	return polled;
 }

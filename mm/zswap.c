@@ -133,11 +133,6 @@ u64 swap_kunit_zswap_counter(enum swap_zswap_counter counter)
 	}
 }
 
-int swap_kunit_zswap_live(enum swap_zswap_live what)
-{
-	return atomic_read(&swap_zswap_live[what]);
-}
-
 unsigned int swap_kunit_zswap_pools(void)
 {
 	struct zswap_pool *pool;

@@ -1183,6 +1183,8 @@ static void zap_leaves_a_locked_folio(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, swp_swapcount(entry), 0);
 	KUNIT_EXPECT_TRUE_MSG(test, swap_folio_free_swap(folio),
 			      "rule: a folio frees its slot if the slot has no references");
+	KUNIT_EXPECT_TRUE_MSG(test, folio_test_dirty(folio),
+			      "rule: a folio without a slot is dirty");
 	SWAP_EXPECT_DECISIONS(test, area, "F0:0");
 	KUNIT_EXPECT_FALSE_MSG(test, swap_folio_free_swap(folio),
 			       "rule: a folio frees its slot once");

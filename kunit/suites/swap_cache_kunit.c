@@ -129,10 +129,15 @@ static void read_fault_frees_the_slot_when_swap_is_full(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	unsigned int half = swap_cluster_slots() / 2;
+	struct folio *folio;
 
 	swap_alloc_many(test, half, NULL);
-	read_back(test);
+	folio = user_folio(read_back(test), 0);
 	SWAP_EXPECT_DECISIONS(test, area, "R0:%u!%u F0:%u", half, half, half);
+	KUNIT_ASSERT_NOT_NULL(test, folio);
+	KUNIT_EXPECT_TRUE_MSG(test, folio_test_dirty(folio),
+			      "rule: a folio without a slot is dirty");
+	folio_put(folio);
 }
 
 /* Exactly half in use is not full. */

@@ -59,6 +59,7 @@ static unsigned int failure_try(struct swap_try *this, const struct failure *fai
 			      "rule: what is read back is what was last written; call %u failed",
 			      nth);
 out:
+	swap_try_expect_neighbours(this);
 	swap_try_undo(this);
 	return calls;
 }
@@ -97,7 +98,7 @@ static void failure_sweep(struct kunit *test, const struct swap_operation *op,
 			  const struct failure *failures, unsigned int nr)
 {
 	const struct failure *failure = swap_param(test);
-	struct swap_try this = { .test = test, .op = op };
+	struct swap_try this = { .test = test, .op = op, .neighbours = true };
 	unsigned int nth, calls;
 	bool failed;
 

@@ -20,6 +20,7 @@ static const struct fake_fs_extent file_one_extent[] = { { 64, 1024 }, { } };
 struct file_way {
 	SWAP_PARAM_NAME;
 	struct fake_fs_config fs;
+	int result;	/* of I/O that fails: negative errno, or bytes */
 };
 
 static const struct file_way file_device_ways[] = {
@@ -36,7 +37,19 @@ static const struct file_way file_direct_ways[] = {
 			      .queued = true } },
 };
 
+#define FILE_FAILURE(text, how, is_queued)					\
+	{ text, { &FAKE_DISK_HDD, FAKE_FS_DIRECT, .extents = file_three_extents,	\
+		  .queued = is_queued }, .result = how }
+
+static const struct file_way file_direct_failures[] = {
+	FILE_FAILURE("error", -EIO, false),
+	FILE_FAILURE("error, queued", -EIO, true),
+	FILE_FAILURE("short", PAGE_SIZE / 2, false),
+	FILE_FAILURE("short, queued", PAGE_SIZE / 2, true),
+};
+
 SWAP_PARAMS(file_device_way, file_device_ways);
+SWAP_PARAMS(file_direct_failure, file_direct_failures);
 SWAP_PARAMS(file_direct_way, file_direct_ways);
 
 static struct swap_area *file_on(struct kunit *test, const struct fake_fs_config *config)
@@ -323,15 +336,16 @@ static void direct_io_ends_at_a_gap(struct kunit *test)
 	USER_EXPECT_INTACT(test, mem);
 }
 
-/* After a failed write the pages stay in memory; a failed read is SIGBUS. */
+/* After a failed or short write the pages stay in memory; after such a read it is SIGBUS. */
 static void direct_io_fails(struct kunit *test)
 {
+	const struct file_way *way = swap_param(test);
 	struct swap_area *area = file_area(test);
 	struct user_memory *mem = user_memory_new(test, 4);
 	unsigned int page;
 
 	user_fill(mem, 0, 4);
-	fake_fs_fail_all(area, FAKE_DISK_WRITE, -EIO);
+	fake_fs_fail_all(area, FAKE_DISK_WRITE, way->result);
 	user_page_out(mem, 0, 4);
 	user_reclaim_cached(mem, 0, 4);
 	for (page = 0; page < 4; page++)
@@ -343,7 +357,7 @@ static void direct_io_fails(struct kunit *test)
 	user_reclaim_cached(mem, 0, 4);
 	KUNIT_EXPECT_FALSE_MSG(test, user_page_cached(mem, 0),
 			       "rule: a failed write is retried");
-	fake_fs_fail_all(area, FAKE_DISK_READ, -EIO);
+	fake_fs_fail_all(area, FAKE_DISK_READ, way->result);
 	KUNIT_EXPECT_TRUE_MSG(test, user_fault(mem, 0) & VM_FAULT_SIGBUS,
 			      "rule: a failed read is SIGBUS");
 	KUNIT_EXPECT_EQ(test, user_page_is(mem, 0), USER_PAGE_SWAPPED);
@@ -365,7 +379,7 @@ static struct kunit_case swap_file_cases[] = {
 	KUNIT_CASE_PARAM(swapoff_reads_every_page_back, file_device_way_gen_params),
 	KUNIT_CASE_PARAM(direct_io_goes_through_the_file_system, file_direct_way_gen_params),
 	KUNIT_CASE(direct_io_ends_at_a_gap),
-	KUNIT_CASE_PARAM(direct_io_fails, file_direct_way_gen_params),
+	KUNIT_CASE_PARAM(direct_io_fails, file_direct_failure_gen_params),
 	{}
 };
 

@@ -518,6 +518,23 @@ static void stall_is_for_the_workingset(struct kunit *test)
 			       "rule: a memory stall ends with the read");
 }
 
+/* A bio that is not allocated is released, or the cgroup that it belongs to stays for good. */
+static void bio_is_released(struct kunit *test)
+{
+	int live = swap_kunit_live(SWAP_LIVE_BIO_INIT);
+	struct user_memory *mem = user_memory_new(test, 2);
+
+	io_area(test);
+	user_fill(mem, 0, 2);
+	user_swap_out(mem, 0, 2);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_live(SWAP_LIVE_BIO_INIT), live,
+			    "rule: a bio is released after a write");
+	live = swap_kunit_live(SWAP_LIVE_BIO_INIT);
+	USER_EXPECT_INTACT(test, mem);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_live(SWAP_LIVE_BIO_INIT), live,
+			    "rule: a bio is released after a read");
+}
+
 static struct kunit_case swap_io_cases[] = {
 	KUNIT_CASE_PARAM(data_read_equals_data_written, io_device_gen_params),
 	KUNIT_CASE_PARAM(writes_are_merged_into_bios, io_device_gen_params),
@@ -539,6 +556,7 @@ static struct kunit_case swap_io_cases[] = {
 	KUNIT_CASE_PARAM(swapoff_marks_a_page_it_cannot_read, io_device_gen_params),
 	KUNIT_CASE_PARAM(read_keeps_a_shared_slot, io_device_gen_params),
 	KUNIT_CASE_PARAM(stable_page_under_write_is_copied, io_device_gen_params),
+	KUNIT_CASE_PARAM(bio_is_released, io_device_gen_params),
 	KUNIT_CASE_PARAM(stall_is_for_the_workingset, io_warmth_gen_params),
 	{}
 };

@@ -107,7 +107,7 @@ static void everything_is_freed(struct kunit *test)
 	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &device->area);
 	struct user_memory *mem = user_memory_new(test, 24);
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, device->area.swap_flags), 0);
 	user_fill(mem, 0, 24);
@@ -120,7 +120,7 @@ static void everything_is_freed(struct kunit *test)
 	expect_pages(test, mem, 0, 24, USER_PAGE_PRESENT, "swapoff swaps every page in");
 	USER_EXPECT_INTACT(test, mem);
 	expect_nothing_left(test);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_live(SWAP_LIVE_SWAPFILE), allocations,
 			    "rule: swapoff frees everything that swapon allocated");
 }
 
@@ -129,7 +129,7 @@ static void repeated_swapoff_leaks_nothing(struct kunit *test)
 {
 	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
 	struct user_memory *mem = user_memory_new(test, 4);
-	int allocations = swap_kunit_allocations(), i;
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE), i;
 
 	for (i = 0; i < 20; i++) {
 		user_fill(mem, 0, 4);
@@ -138,7 +138,7 @@ static void repeated_swapoff_leaks_nothing(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, user_data_intact(mem));
 		KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
 	}
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_live(SWAP_LIVE_SWAPFILE), allocations,
 			    "rule: repeated swapon and swapoff leak nothing");
 }
 
@@ -160,6 +160,47 @@ static void pages_of_every_process_return(struct kunit *test)
 			     "swapoff swaps in the pages of every process");
 		USER_EXPECT_INTACT(test, mem[i]);
 	}
+}
+
+/* A page of one process is still known to be its own, and a shared page is not. */
+static void exclusive_pages_stay_exclusive(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_SSD_1);
+	struct user_memory *mem = user_memory_new(test, 1), *shared = user_memory_new(test, 1);
+
+	if (!SWAP_API_PTE_SWP_EXCLUSIVE)
+		kunit_skip(test, "this kernel does not mark pages of one process in swap entries");
+	user_fill(mem, 0, 1);
+	user_fill(shared, 0, 1);
+	user_swap_out(mem, 0, 1);
+	user_swap_out(shared, 0, 1);
+	user_memory_fork(shared);
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, user_page_exclusive(mem, 0),
+			      "rule: a page of one process is its own after swapoff");
+	KUNIT_EXPECT_FALSE_MSG(test, user_page_exclusive(shared, 0),
+			       "rule: a shared page is shared after swapoff");
+}
+
+/* No process is looked through for pages in swap once nothing is in swap. */
+static void processes_leave_the_list(struct kunit *test)
+{
+	struct swap_area *a = swap_area_on(test, &SWAP_AREA_SSD_1), *b;
+	struct user_memory *mem = user_memory_swapped(test, 1), *other;
+
+	b = swap_area_on(test, &SWAP_AREA_SSD_1);
+	other = user_memory_at(test, 0x50000000UL, swap_cluster_slots());
+	user_fill(other, 0, other->pages);
+	user_swap_out(other, 0, other->pages);
+	KUNIT_ASSERT_GT(test, swap_area_inuse(b), 0UL);
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(a), 0);
+	KUNIT_EXPECT_FALSE_MSG(test, list_empty(&init_mm.mmlist),
+			       "rule: a process stays on the list while another area is in use");
+	KUNIT_ASSERT_EQ(test, swap_area_swapoff(b), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, list_empty(&init_mm.mmlist),
+			      "rule: no process is on the list when nothing is in swap");
+	USER_EXPECT_INTACT(test, mem);
+	USER_EXPECT_INTACT(test, other);
 }
 
 /* A slot shared by several processes is read once, for all of them. */
@@ -195,7 +236,7 @@ static void slot_shared_by_very_many_processes(struct kunit *test)
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_ZRAM_1);
 	struct user_memory *mem = user_memory_new(test, 1), *child[130];
 	struct swap_slot_facts slot;
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
@@ -209,7 +250,7 @@ static void slot_shared_by_very_many_processes(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(child); i++)
 		expect_pages(test, child[i], 0, 1, USER_PAGE_PRESENT,
 			     "swapoff swaps shared pages in");
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_live(SWAP_LIVE_SWAPFILE), allocations,
 			    "rule: swapoff frees everything that swapon allocated");
 }
 
@@ -791,6 +832,8 @@ static struct kunit_case swap_swapoff_cases[] = {
 	KUNIT_CASE_PARAM(everything_is_freed, disk_gen_params),
 	KUNIT_CASE(repeated_swapoff_leaks_nothing),
 	KUNIT_CASE(pages_of_every_process_return),
+	KUNIT_CASE(exclusive_pages_stay_exclusive),
+	KUNIT_CASE(processes_leave_the_list),
 	KUNIT_CASE(shared_slots_are_read_once),
 	KUNIT_CASE(slot_shared_by_very_many_processes),
 	KUNIT_CASE_PARAM(pages_of_shmem_return, disk_gen_params),

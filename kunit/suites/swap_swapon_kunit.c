@@ -10,12 +10,13 @@
 #include <linux/swapops.h>
 #include <linux/swab.h>
 #include "swap_fixture.h"
+#include <linux/poll.h>
 
 /* A refused swapon leaves nothing behind. */
 static void expect_nothing_left(struct kunit *test, int allocations)
 {
 	swap_expect_no_areas(test, "after a refused swapon");
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_live(SWAP_LIVE_SWAPFILE), allocations,
 			    "rule: a refused swapon frees everything it allocated");
 }
 
@@ -193,7 +194,7 @@ static void bad_header_is_refused(struct kunit *test)
 	const struct header_param *param = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = param->disk, .clusters = 3, .mangle = param->mangle });
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 
 	if (param->limited)
 		swap_limit_area_size(test, 4 * swap_cluster_slots());
@@ -210,7 +211,7 @@ static void bad_page_twice(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_SSD, .clusters = 1, .mangle = header_bad_page_twice });
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 	struct swap_area_facts facts;
 	int err;
 
@@ -232,7 +233,7 @@ static void refused_device_is_accepted_later(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = &FAKE_DISK_HDD, .clusters = 1, .mangle = header_bad_page_past_end });
-	int allocations = swap_kunit_allocations(), i;
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE), i;
 	union swap_header *header;
 
 	for (i = 0; i < 5; i++)
@@ -257,7 +258,7 @@ static void every_allocation_may_fail(struct kunit *test)
 	const struct swap_device *device = swap_param(test);
 	struct swap_area *area = swap_area_prepare(test, &(struct swap_area_config){
 		.disk = device->area.disk, .clusters = 1, .tail_slots = 10 });
-	int allocations = swap_kunit_allocations(), err;
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE), err;
 	unsigned int nth;
 
 	if (swap_has(FRONTSWAP_MAP))
@@ -278,7 +279,7 @@ static void every_allocation_may_fail(struct kunit *test)
 			    "each allocation of swapon must have failed once");
 	swap_fail(test, SWAP_FAIL_ALLOC, 1, 0);
 	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_live(SWAP_LIVE_SWAPFILE), allocations,
 			    "rule: swapoff frees everything that swapon allocated");
 }
 
@@ -286,7 +287,7 @@ static void every_allocation_may_fail(struct kunit *test)
 static void unreadable_header(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 
 	fake_disk_fail_all(area->disk, FAKE_DISK_READ, BLK_STS_IOERR);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EIO,
@@ -348,7 +349,7 @@ static void dirty_pages_are_written_first(struct kunit *test)
 static void dirty_pages_that_cannot_be_written(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 
 	KUNIT_ASSERT_EQ(test, fake_disk_write_cached(area->disk, area->log.base + 5), 0);
 	fake_disk_fail_all(area->disk, FAKE_DISK_WRITE, BLK_STS_IOERR);
@@ -381,7 +382,7 @@ static void bad_header_of_a_file_is_refused(struct kunit *test)
 	const struct file_param *param = swap_param(test);
 	struct swap_area *area = fake_fs_prepare(test, &(struct fake_fs_config){
 		.disk = &FAKE_DISK_SSD, .extents = file_extents });
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 
 	param->mangle(fake_disk_page(area->disk, file_extents[0].block));
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EINVAL,
@@ -472,7 +473,7 @@ static void bad_path_is_refused(struct kunit *test)
 	const struct path_param *param = swap_param(test);
 	const char *path = param->mode ? swap_node_new(test, param->mode, param->dev) :
 					 param->path;
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 
 	KUNIT_EXPECT_EQ_MSG(test, swap_swapon_path(path, 0), param->err,
 			    "rule: swapon is refused: %s", param->name);
@@ -483,7 +484,7 @@ static void bad_path_is_refused(struct kunit *test)
 static void unknown_flags_are_refused(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = swap_kunit_allocations(), bit;
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE), bit;
 
 	for (bit = 0; bit < 32; bit++)
 		if (!(BIT(bit) & SWAP_FLAGS_VALID))
@@ -495,7 +496,7 @@ static void unknown_flags_are_refused(struct kunit *test)
 static void swapon_needs_privilege(struct kunit *test)
 {
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int allocations = swap_kunit_allocations();
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 
 	swap_drop_privilege(test);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
@@ -533,11 +534,11 @@ static void number_of_areas_is_limited(struct kunit *test)
 		area = swap_area_on(test, &small);
 		first = first ?: area;
 	}
-	allocations = swap_kunit_allocations();
+	allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
 	area = swap_area_prepare(test, &small);
 	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EPERM,
 			    "rule: swapon refuses more than MAX_SWAPFILES areas");
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_allocations(), allocations,
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_live(SWAP_LIVE_SWAPFILE), allocations,
 			    "rule: a refused swapon frees everything it allocated");
 	KUNIT_EXPECT_EQ(test, swap_kunit_areas_used(), (unsigned int)MAX_SWAPFILES);
 	KUNIT_EXPECT_EQ(test, total_swap_pages, 3L * MAX_SWAPFILES);
@@ -837,26 +838,42 @@ static void proc_swaps_lists_the_areas(struct kunit *test)
 	expect_swaps(test, text);
 }
 
-/* poll() of /proc/swaps reports each swapon and swapoff, once. */
+static int poll_wakes(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
+{
+	*(bool *)wait->private = true;
+	return 0;
+}
+
+/* poll() of /proc/swaps reports each swapon and swapoff, once, and wakes who waits. */
 static void poll_of_proc_swaps_reports_changes(struct kunit *test)
 {
+	const __poll_t same = EPOLLIN | EPOLLRDNORM, changed = same | EPOLLERR | EPOLLPRI;
 	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
-	int event = 0;
+	bool woken = false;
+	struct wait_queue_entry wait = { .func = poll_wakes, .private = &woken };
+	struct wait_queue_head *waits;
+	int event = 0, err;
 
-	swap_kunit_proc_swaps_changed(&event);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			       "rule: poll reports nothing without a change");
-	KUNIT_ASSERT_EQ(test, swap_area_swapon(area, 0), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			      "rule: poll reports a swapon");
-	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			       "rule: poll reports a change once");
+	swap_kunit_proc_swaps_poll(&event, &waits);
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_proc_swaps_poll(&event, &waits), same,
+			    "rule: poll reports nothing without a change");
+	KUNIT_ASSERT_NOT_NULL_MSG(test, waits, "rule: poll waits for a change");
+	add_wait_queue(waits, &wait);
+	err = swap_area_swapon(area, 0);
+	KUNIT_EXPECT_TRUE_MSG(test, xchg(&woken, false), "rule: swapon wakes who polls");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_proc_swaps_poll(&event, &waits), changed,
+			    "rule: poll reports a swapon");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_proc_swaps_poll(&event, &waits), same,
+			    "rule: poll reports a change once");
 	KUNIT_EXPECT_EQ(test, swap_swapon_path(fake_disk_path(area->disk), 0), -EBUSY);
-	KUNIT_EXPECT_FALSE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			       "rule: poll does not report a refused swapon");
-	KUNIT_ASSERT_EQ(test, swap_area_swapoff(area), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, swap_kunit_proc_swaps_changed(&event),
-			      "rule: poll reports a swapoff");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_proc_swaps_poll(&event, &waits), same,
+			    "rule: poll does not report a refused swapon");
+	err = err ?: swap_area_swapoff(area);
+	KUNIT_EXPECT_TRUE_MSG(test, woken, "rule: swapoff wakes who polls");
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_proc_swaps_poll(&event, &waits), changed,
+			    "rule: poll reports a swapoff");
+	remove_wait_queue(waits, &wait);
+	KUNIT_EXPECT_EQ(test, err, 0);
 }
 
 /* An entry with an invalid area number is harmless. */

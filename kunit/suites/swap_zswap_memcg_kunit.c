@@ -300,6 +300,7 @@ static void removed_cgroup_is_skipped(struct kunit *test)
  * @referenced: each of its pages gets a second chance
  * @removed: it is removed
  * @stays: its pages stay in the pool
+ * @many: there are more of them in a row than times that the worker retries
  */
 struct pool_cgroup {
 	const char *name;
@@ -309,6 +310,7 @@ struct pool_cgroup {
 	bool referenced;
 	bool removed;
 	bool stays;
+	bool many;
 };
 
 static const struct pool_cgroup pool_cgroups[] = {
@@ -318,18 +320,24 @@ static const struct pool_cgroup pool_cgroups[] = {
 	{ "over its limit", "memory.zswap.max", "0" },
 	{ "referenced", .referenced = true },
 	{ "removed", .removed = true },
+	{ "many empty", .empty = true, .many = true },
+	{ "many that may not write back", "memory.zswap.writeback", "0", .stays = true,
+	  .many = true },
+	{ "many removed", .removed = true, .many = true },
 };
 
 SWAP_PARAMS(pool_cgroup, pool_cgroups);
 
-/* A full pool is shrunk in every cgroup, whatever the one between two others is like. */
+/* The worker gives up after this number of failures. */
+#define POOL_RETRIES	16
+
+/* A full pool is shrunk in every cgroup, whatever those between the first and the last are like. */
 static void worker_comes_to_every_cgroup(struct kunit *test)
 {
 	const struct pool_cgroup *c = swap_param(test);
-	unsigned long stay = c->stays ? 4 : 0;
-	struct memory_cgroup *cgroups[3];
-	struct user_memory *mems[3], *mem = user_memory_new(test, 1);
-	unsigned int i;
+	unsigned int i, last = c->many ? POOL_RETRIES + 2 : 2;
+	struct user_memory *mems[POOL_RETRIES + 3], *mem = user_memory_new(test, 1);
+	struct memory_cgroup *cgroups[POOL_RETRIES + 3];
 
 	SWAP_REQUIRE(test, ZSWAP_FULL_AT_LIMIT);
 	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
@@ -337,30 +345,32 @@ static void worker_comes_to_every_cgroup(struct kunit *test)
 		SWAP_REQUIRE(test, ZSWAP_WRITEBACK_SWITCH);
 	swap_area_on(test, &SWAP_AREA_ZRAM);
 	swap_kunit_set_zswap(true);
-	for (i = 0; i < ARRAY_SIZE(cgroups); i++) {
+	for (i = 0; i <= last; i++) {
+		bool between = i && i < last;
+
 		cgroups[i] = memory_cgroup_new(test);
 		mems[i] = user_memory_charged(test, cgroups[i], 4);
 		user_mix(mems[i], 0, 4);
-		if (i == 1 && c->empty)
+		if (between && c->empty)
 			continue;
 		user_swap_out(mems[i], 0, 4);
-		if (i != 1 || !c->referenced)
+		if (!between || !c->referenced)
 			swap_kunit_zswap_write_back_of(memory_cgroup_memcg(cgroups[i]), 4);
+		if (between && c->file)
+			KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroups[i], c->file, c->text), 0);
 	}
-	if (c->file)
-		KUNIT_ASSERT_EQ(test, memory_cgroup_write(cgroups[1], c->file, c->text), 0);
-	if (c->removed)
-		KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroups[1]), 0);
+	for (i = 1; i < last && c->removed; i++)
+		KUNIT_ASSERT_EQ(test, memory_cgroup_remove(cgroups[i]), 0);
 	swap_kunit_zswap_limit(0);
 	/* Rejected by the full pool, it starts the worker. */
 	user_mix(mem, 0, 1);
 	user_page_out(mem, 0, 1);
 	swap_kunit_zswap_settle();
-	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), stay,
+	KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_stored(), c->stays ? 4UL * (last - 1) : 0,
 			    "rule: a full pool shrinks in every cgroup that permits it");
-	for (i = 0; i < ARRAY_SIZE(mems); i++) {
+	for (i = 0; i <= last; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, swap_kunit_zswap_has(user_entry(mems[i], 0)),
-				    i == 1 && c->stays,
+				    i && i < last && c->stays,
 				    "rule: a full pool shrinks in every cgroup: the one at %u", i);
 		user_reclaim_cached(mems[i], 0, 4);
 		USER_EXPECT_INTACT(test, mems[i]);

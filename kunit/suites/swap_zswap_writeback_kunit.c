@@ -206,6 +206,21 @@ static void writeback_without_memory_is_repeated(struct kunit *test)
 	SWAP_EXPECT_BIOS(test, area->disk, "W0:0");
 }
 
+/* A page that could not be written back is the last to be tried again. */
+static void failed_page_goes_last(struct kunit *test)
+{
+	struct swap_area *area = swap_area_on(test, &SWAP_AREA_ZRAM);
+	struct user_memory *mem = zswap_old_pages(test, 2);
+
+	SWAP_REQUIRE(test, ZSWAP_SHRINKER);
+	swap_fail(test, SWAP_FAIL_SWAPIN_ALLOC, 1, 1);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 0UL);
+	KUNIT_EXPECT_EQ(test, swap_kunit_zswap_write_back(1), 1UL);
+	swap_rule(test, "a page whose writeback failed goes to the end of the list");
+	SWAP_EXPECT_BIOS(test, area->disk, "W0:1");
+	USER_EXPECT_INTACT(test, mem);
+}
+
 /* A page that cannot be decompressed is not written back. */
 static void corrupt_page_is_not_written_back(struct kunit *test)
 {
@@ -351,6 +366,7 @@ static struct kunit_case swap_zswap_writeback_cases[] = {
 	KUNIT_CASE_PARAM(reused_slot_is_not_written_back, reuse_gen_params),
 	KUNIT_CASE(failed_writeback_loses_no_data),
 	KUNIT_CASE_PARAM(cached_page_is_not_written_back, device_gen_params),
+	KUNIT_CASE(failed_page_goes_last),
 	KUNIT_CASE_PARAM(writeback_without_memory_is_repeated, lack_gen_params),
 	KUNIT_CASE(corrupt_page_is_not_written_back),
 	KUNIT_CASE(incompressible_page_is_written_back),
