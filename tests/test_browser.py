@@ -10,7 +10,12 @@ import subprocess
 import unittest
 
 from swapkunit.decisions import page as decisions_page
+from swapkunit.base.kernel import Kernel
 from swapkunit.decisions.diff import compare
+from swapkunit.lab import page as lab_page
+from swapkunit.lab.experiment import Comparison, Experiment, Plan
+from swapkunit.lab.figures import Measured
+from swapkunit.lab.measure import Side
 from swapkunit.presubmit import page, report as reports
 from swapkunit.presubmit.report import FAIL, NOTE, PASS, SKIP, WARN, Finding, PatchReport, PresubmitReport, Step
 
@@ -109,6 +114,16 @@ class Browser(Scratch):
         a = run_of({"s.a[zram]": 'A0:* "nonfull" A0:1', "s.r": "R0:0+8!3 " * 30})
         b = run_of({"s.a[zram]": 'A0:* "free" A1:1', "s.r": "R0:3!3 " * 30})
         self.fits(decisions_page.render(compare(a, b)))
+
+    def test_lab(self) -> None:
+        one = Experiment("mine", "a title", "what it is about " * 20, ["lab"], [1, 2, 3], [], [
+            Comparison("fault_max_ms", "the worst fault of all, ms", "less", (57.4, 9.9), "a mail", "why"),
+            Comparison("pswpin", "pages swapped in from the disk", "less", (94663, 81552))], {"disk": "a data sheet"})
+        sides = [Side(Plan(name, "swap_lab", ["a-policy"]), Kernel(self.top, "7.3.4", "", given=False), {
+            seed: Measured({"fault_max_ms": seed * scale, "pswpin": 1234567 + seed},
+                           {"fault": [(256, 5), (66000, 900), (57000 * seed * 100, 3)]}) for seed in (1, 2, 3)})
+                 for name, scale in (("without the check", 50), ("with the check", 60))]
+        self.fits(lab_page.render([(one, sides)] * 2))
 
 
 if __name__ == "__main__":

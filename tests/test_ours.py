@@ -28,7 +28,7 @@ class Taken(Scratch):
 
     def test_of_others_is_refused_by_every_verb_before_anything_else(self) -> None:
         for words in (["run"], ["coverage"], ["presubmit", REPO / "Makefile"], ["matrix"],
-                      ["decisions", self.kernel, self.kernel], ["bench-fragmentation", "--kernels", self.kernel]):
+                      ["decisions", self.kernel, self.kernel], ["lab", "congestion"]):
             ksrc = [] if self.kernel in words else ["--ksrc", self.kernel]
             done = self.program(*words, *ksrc, "--out", self.top / "home", env={"PATH": str(self.top)})
             self.assertEqual((done.status, len(done.output.splitlines())), (2, 1), done.output)

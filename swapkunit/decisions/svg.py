@@ -35,6 +35,11 @@ class Picture:
         self.shapes.append(f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="{self.top + y:.1f}" '
                            f'y2="{self.top + y + length:.1f}"/>')
 
+    def path(self, points: Iterable[tuple[float, float]], kind: str) -> None:
+        """A line through points."""
+        steps = " ".join(f"{x:.1f} {self.top + y:.1f}" for x, y in points)
+        self.shapes.append(f'<path class="{kind}" d="M{steps}"/>')
+
     def marker(self, x: float, y: float, kind: str) -> None:
         """A triangle that points down, its tip at x, y."""
         y += self.top

@@ -21,7 +21,7 @@ from ..coverage.places import FRAGMENT
 from ..series.applying import Applied, Outcome, missing_before, try_apply
 from ..series.bases import Base
 from ..series.series import Patch, Series
-from . import changed_lines, files, mutants, steps, times
+from . import changed_lines, experiments, files, mutants, steps, times
 from .background import BackgroundChecks, Task
 from .file_checks import FileChecks, users_of
 from .file_steps import STEPS
@@ -151,6 +151,8 @@ class Checker:
         for name, testbed in self.testbeds.last.items():
             if name == mutants.STEP:
                 self.add(report, self.mutants(testbed, patches))
+            elif name in self.testbeds.experiments:
+                self.add(report, self.experiment(name, testbed, patches))
             else:
                 self.test_config(report, testbed, patches, before)
 
@@ -164,6 +166,13 @@ class Checker:
         step = mutants.step_of(mutants.Changed(testbed, self.testbeds.plain, [patch.file for patch in patches], lines))
         if cold:
             times.remember(mutants.STEP, self.progress.since())
+        return replace(step, seconds=self.progress.since())
+
+    def experiment(self, name: str, testbed: Testbed, patches: list[Patch]) -> Step:
+        """What the series changes in an experiment."""
+        self.progress.at("the series", name)
+        step = experiments.step_of(experiments.Compared(self.testbeds.experiments[name], testbed, self.testbeds.plain,
+                                                        [patch.file for patch in patches]))
         return replace(step, seconds=self.progress.since())
 
     def say_how_long(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..lab.experiment import Experiment
 from ..run.session import Request
 from ..series.series import Series
 from .report import WARN
@@ -18,7 +19,7 @@ class CheckRequest:
 
     run: kernel, jobs and so on, as for the verb `run`. files or spec (base..tip) or series: the
     patches. last_only: apply all of them, but check only the last. fail_on: the least weight that fails.
-    whole: leave nothing out of report.txt.
+    whole: leave nothing out of report.txt. lab: experiments to compare the base and the series in.
     """
 
     run: Request
@@ -33,3 +34,4 @@ class CheckRequest:
     quiet: bool = False
     fail_on: str = WARN
     whole: bool = False
+    lab: list[Experiment] = field(default_factory=list)

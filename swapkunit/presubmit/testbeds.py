@@ -13,7 +13,7 @@ from ..coverage.counters import WATCHED, tools_for
 from ..coverage.places import FRAGMENT
 from ..series.bases import Base
 from ..series.series import Patch, Series
-from . import mutants
+from . import experiments, mutants
 from .changed_lines import State, added
 from .request import FULL, QUICK, CheckRequest
 from .store import Store, identity_of_kernel, identity_of_project, identity_of_tools, key
@@ -45,6 +45,8 @@ class Testbeds:
         touched = [name for patch in series.patches for name in patch.touched]
         thorough = request.depth != QUICK and not request.last_only and any(map(is_swap_code, touched))
         self.last = self.for_the_last_patch() if thorough else {}
+        self.experiments = {experiments.name_of(one): one for one in request.lab}
+        self.last.update({name: self.make("+".join(one.config), one.config) for name, one in self.experiments.items()})
         self.bases: dict[str, Tested] = {}
 
     def make(self, name: str, config: list[str]) -> Testbed:

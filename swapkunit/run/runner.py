@@ -23,9 +23,9 @@ from .console import (
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory, same_addresses
 
 NEAR = 3            # names in "did you mean"
-BENCHMARKS = "swap_bench_"   # suites that have their own verbs
+EXPERIMENTS = "swap_lab"   # suites that `lab` runs
 ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
-PARAMETER = re.compile(r"^module_param\((\w+),", re.M)
+PARAMETER = re.compile(r"^module_param(?:_array)?\((\w+),", re.M)
 PARAMS_RUN = "swap_kunit_params_run"     # kernel argument: how many parameters of its case have run
 SHOWN = 100             # lines kept of the start and of the end of a broken case's output
 BOOT_TIMEOUT = 60.0     # seconds for the kernel to list its cases
@@ -147,12 +147,12 @@ def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool =
 
 
 def select(cases: list[str], filters: list[str], without: LeftOut) -> list[str]:
-    """The cases that match one of filters; without filters, all except the benchmarks.
+    """The cases that match one of filters; without filters, all except the experiments.
 
     without: what the build left out, such as other cases. Raises SwapKunitError for a filter that matches none.
     """
     if not filters:
-        return [case for case in cases if not case.startswith(BENCHMARKS)]
+        return [case for case in cases if not case.startswith(EXPERIMENTS)]
     suites = list(dict.fromkeys(case.split(".")[0] for case in cases))
     chosen: set[str] = set()
     for glob in filters:

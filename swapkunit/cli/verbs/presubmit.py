@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...base.errors import SwapKunitError
 from ...base.text import relative
+from ...lab import experiment as experiments
 from ...presubmit import report as reports
 from ...presubmit.check import check
 from ...presubmit.request import FULL, QUICK, CheckRequest
@@ -54,7 +55,7 @@ def check_request_of(args: argparse.Namespace) -> CheckRequest:
     depth = QUICK if args.quick else FULL if args.full else "default"
     return CheckRequest(request_of(args), files, ranges[0] if ranges else "", None, args.configs, depth,
                         args.partial, not args.no_sandbox, fail_on=FAIL_ON[args.fail_on],
-                        whole=args.long)
+                        whole=args.long, lab=[experiments.load(name) for name in args.lab])
 
 
 def patch_words(_name: str, value: str) -> list[str]:
@@ -83,6 +84,8 @@ VERB = Verb("presubmit", presubmit, "check a patch series before it is posted, p
                     help="commits of the git tree --ksrc; none of them needs to be checked out"),
              option("--configs", make="CONFIGS", metavar="A,B", default=[], type=comma_list,
                     help="also run the suites with these fragments, such as kasan,lockdep"),
+             option("--lab", make="LAB", metavar="A,B", default=[], type=comma_list, names=experiments.known,
+                    help="also compare the base and the series in these experiments of the verb lab, or .toml files"),
              option("--partial", make="PARTIAL", action="store_true",
                     help="check the series even if some of its patches are missing"),
              option("--fail-on", make="FAIL_ON", choices=list(FAIL_ON), default="warning",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A benchmark: how often large folios fall back to order 0 for lack of slots.
+ * An experiment: how often large folios fall back to order 0 for lack of slots.
  *
  * It imitates a kernel build under memory pressure. Compilers run side by side.
  * Each touches its memory from start to end, in mappings of various lengths; when
@@ -17,13 +17,14 @@
  * at most (tight), or a tenth larger (roomy).
  *
  * Every slot is the decision of the real allocator. Everything else comes from a
- * seed and is the same on every kernel. Runs only with
- * swap_bench_fragmentation.steps=, as the verb bench-fragmentation sets it to
- * compare kernels.
+ * seed and is the same on every kernel. Runs only with swap_lab_fragmentation.steps=,
+ * as `make lab` sets it.
  */
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include "swap_fixture.h"
+#include "lab_device.h"
+#include "lab_latency.h"
 
 #define BUILD_SEED	0x5357a94b
 #define BUILD_JOBS	96
@@ -31,6 +32,8 @@
 #define BUILD_ORDERS	10
 /* Steps of one part of the build. */
 #define BUILD_PART	80000
+/* Steps between two pauses in virtual time, which passes only then: RCU frees memory. */
+#define BUILD_BREATH	1024
 /* Pages of memory, for all compilers together. */
 #define BUILD_MEMORY	32768
 /* Folios in the LRU ring. */
@@ -54,30 +57,29 @@
 static unsigned int seed = BUILD_SEED;
 static unsigned int steps;
 #undef MODULE_PARAM_PREFIX
-#define MODULE_PARAM_PREFIX "swap_bench_fragmentation."
+#define MODULE_PARAM_PREFIX "swap_lab_fragmentation."
 module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "seed of the build");
 module_param(steps, uint, 0444);
 MODULE_PARM_DESC(steps, "length of the build; 0, the default, skips it");
+static bool discard;
+module_param(discard, bool, 0444);
+MODULE_PARM_DESC(discard, "the device discards clusters");
 
 struct bench {
-	SWAP_PARAM_NAME;
+	SWAP_PARAM_NAME;	/* and that of its figures */
 	/* BIT()s of the enabled orders, order 0 included. */
 	unsigned long orders;
 	bool roomy;
-	bool discard;
 };
 
 #define ORDERS_64K	(BIT(0) | BIT(4))
 #define ORDERS_ALL	(BIT(0) | GENMASK(9, 2))
 
 static const struct bench benches[] = {
-	{ "64 kB, tight", ORDERS_64K },
-	{ "64 kB, roomy", ORDERS_64K, .roomy = true },
-	{ "all sizes, roomy", ORDERS_ALL, .roomy = true },
-	{ "64 kB, tight, discard", ORDERS_64K, .discard = true },
-	{ "64 kB, roomy, discard", ORDERS_64K, .roomy = true, .discard = true },
-	{ "all sizes, roomy, discard", ORDERS_ALL, .roomy = true, .discard = true },
+	{ "tight64k", ORDERS_64K },
+	{ "roomy64k", ORDERS_64K, .roomy = true },
+	{ "roomyall", ORDERS_ALL, .roomy = true },
 };
 
 SWAP_PARAMS(bench, benches);
@@ -362,7 +364,7 @@ static struct build *build_new(struct kunit *test, const struct bench *bench)
 	return b;
 }
 
-static void build_run(struct build *b, bool discard)
+static void build_run(struct build *b)
 {
 	unsigned int i;
 
@@ -375,21 +377,33 @@ static void build_run(struct build *b, bool discard)
 			while (b->started < BUILD_JOBS)
 				job_start(b, &b->jobs[b->started]);
 		build_step(b);
-		if (discard)
+		if (discard && !b->dry)
 			swap_kunit_run_discards(b->area->si);
 		cond_resched();
+		if (IS_ENABLED(CONFIG_UML_TIME_TRAVEL_SUPPORT) && i % BUILD_BREATH == 0)
+			lab_sleep(20 * NSEC_PER_MSEC);
 	}
+}
+
+static void build_figure(struct build *b, const char *name, unsigned int order,
+			 const char *what, unsigned long value)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%s_o%u_%s", name, order, what);
+	lab_figure(b->test, text, value);
 }
 
 static void build_report(struct build *b, const char *name, unsigned long pages)
 {
 	unsigned int order;
 
-	for_each_set_bit(order, &b->orders, BUILD_ORDERS)
-		kunit_info(b->test, "fragmentation: %s: order %u: swpout %lu fallback %lu", name,
-			   order, b->swpout[order], b->fallback[order]);
-	kunit_info(b->test, "fragmentation: %s: pages %lu peak %lu started %lu full %lu", name,
-		   pages, b->peak, b->started, b->full);
+	for_each_set_bit(order, &b->orders, BUILD_ORDERS) {
+		build_figure(b, name, order, "swpout", b->swpout[order]);
+		build_figure(b, name, order, "fallback", b->fallback[order]);
+	}
+	kunit_info(b->test, "%s: pages %lu peak %lu started %lu full %lu", name, pages, b->peak,
+		   b->started, b->full);
 }
 
 /* Pages swapped at most. */
@@ -399,7 +413,7 @@ static unsigned long build_demand(struct kunit *test, const struct bench *bench)
 
 	b->dry = true;
 	b->orders = BIT(0);
-	build_run(b, false);
+	build_run(b);
 	return b->demand - BUILD_MEMORY;
 }
 
@@ -412,20 +426,20 @@ static void large_folios_find_slots(struct kunit *test)
 	unsigned int i;
 
 	if (!steps)
-		kunit_skip(test, "a benchmark, run by `make bench-fragmentation`");
+		kunit_skip(test, "an experiment, run by `make lab`");
 	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);
-	if (bench->discard)
+	if (discard)
 		SWAP_REQUIRE(test, NONFULL_FIRST);
 	SWAP_REQUIRE_ORDERS(test, BUILD_ORDERS);
 	pages = build_demand(test, bench) * (bench->roomy ? AREA_ROOMY : AREA_TIGHT) / 100;
 	b = build_new(test, bench);
 	b->area = swap_area_on(test, &(struct swap_area_config){
-		.disk = bench->discard ? &FAKE_DISK_ZRAM_DISCARD : &FAKE_DISK_ZRAM,
+		.disk = discard ? &FAKE_DISK_ZRAM_DISCARD : &FAKE_DISK_ZRAM,
 		.clusters = pages / swap_cluster_slots() + 1, .use_cluster0 = true,
-		.swap_flags = bench->discard ? SWAP_DISCARD_PAGES : 0 });
+		.swap_flags = discard ? SWAP_DISCARD_PAGES : 0 });
 	swap_decisions_pause(true);
 	swap_area_hold_work(b->area);
-	build_run(b, bench->discard);
+	build_run(b);
 	swap_area_facts(b->area, &facts);
 	build_report(b, bench->name, facts.pages);
 	for (i = 0; i < BUILD_JOBS; i++)
@@ -434,12 +448,12 @@ static void large_folios_find_slots(struct kunit *test)
 	swap_decisions_pause(false);
 }
 
-static struct kunit_case swap_bench_fragmentation_cases[] = {
+static struct kunit_case swap_lab_fragmentation_cases[] = {
 	KUNIT_CASE_PARAM(large_folios_find_slots, bench_gen_params),
 	{}
 };
 
-SWAP_KUNIT_SUITE(swap_bench_fragmentation, swap_bench_fragmentation_cases);
+SWAP_KUNIT_SUITE(swap_lab_fragmentation, swap_lab_fragmentation_cases);
 
-MODULE_DESCRIPTION("KUnit benchmark: fallbacks of large folios when swap is fragmented");
+MODULE_DESCRIPTION("KUnit experiment: fallbacks of large folios when swap is fragmented");
 MODULE_LICENSE("GPL");
