@@ -7,7 +7,7 @@
 PYTHON ?= /usr/bin/python3
 export PYTHONUNBUFFERED := 1
 
-verbs := run stability list build tree fetch coverage covers mutate bugs matrix presence doctor decisions presubmit b4-check \
+verbs := run stability list build tree fetch coverage covers mutate bugs matrix presence doctor decisions animate presubmit b4-check \
 	 lab test lint man clean
 
 # make passes the values of these in the environment, so any character is safe in them.

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 from xml.etree import ElementTree
 
-from swapkunit.decisions import page, slot_map, svg, windows
+from swapkunit.decisions import animate, page, slot_map, svg, windows
 from swapkunit.decisions.diff import compare
 from swapkunit.decisions.notation import Scenario, parse
 from swapkunit.run.results import FAIL, SKIPPED, TestResult
@@ -22,6 +22,31 @@ def shapes(drawing: str, kind: str) -> list[tuple[str, dict[str, str]]]:
     """(title or text, attributes) of all shapes of a class, in order. The drawing must be well-formed XML."""
     return [("".join(shape.itertext()), dict(shape.attrib)) for shape in ElementTree.fromstring(drawing).iter()
             if kind in shape.get("class", "").split()]
+
+
+class Animation(unittest.TestCase):
+    """A scenario step by step."""
+
+    scenario = Scenario("s.c[zram]", parse('{a 2x256} "free first" A0:0+4 {a free:1 nonfull:0} !0:2 R0:0+4!2 F0:1'))
+
+    def test_steps(self) -> None:
+        steps = animate.steps_of(self.scenario)
+        self.assertEqual([step.text for step in steps], ["A0:0+4", "!0:2", "R0:0+4!2", "F0:1"])
+        self.assertEqual(steps[0].meaning, "allocated: slot 0 of cluster 0, 4 of them (rule: free first)")
+        self.assertEqual(steps[1].meaning, "a fault needs slot 2 of cluster 0")
+        self.assertIn("the fault is for slot 2", steps[2].meaning)
+
+    def test_drawings(self) -> None:
+        first, *_, last = (step.drawing for step in animate.steps_of(self.scenario))
+        self.assertEqual([text for text, _ in shapes(first, "list")], ["nonfull", "free"])
+        self.assertEqual([text for text, _ in shapes(first, "used")], ["0:0+4 used"])
+        self.assertEqual([text for text, _ in shapes(last, "used")], ["0:0+1 used", "0:2+2 used"])
+        self.assertEqual(len(shapes(last, "now")), 1)
+
+    def test_page(self) -> None:
+        text = animate.render(self.scenario, "7.3.4")
+        self.assertEqual(text.count('class="frame"'), 4)
+        self.assertNotIn("http", text)
 
 
 class SlotMap(unittest.TestCase):

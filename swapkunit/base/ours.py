@@ -20,7 +20,7 @@ WRITTEN = re.compile(
     r"|ktap\.log|run\.log|logs|junit\.xml|decisions(\.txt)?|coverage|mutants|compile_commands\.json"
     r"|log\.txt|own|patches|report|steps|checks|try-.*|pristine(-of)?|unfinished-test|series|copying"
     rf"|{re.escape(LOCK)}|\.removing-.*|{re.escape(MARK)}|\..*\.\d+")
-IN_PARENT = re.compile(r"mypy|matrix\.json|decisions|lab|swap-kunit\.1"
+IN_PARENT = re.compile(r"mypy|matrix\.json|decisions|animate|lab|index\.html|swap-kunit\.1"
                        rf"|\.removing-.*|{re.escape(MARK)}|\..*\.\d+")
 LAST = (LINK, LOCK, MARK)       # removed last: until then no run may begin, and a removal that was stopped can go on
 DEEPEST = 3             # levels of output directories: out/7.3/presubmit/plain

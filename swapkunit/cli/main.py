@@ -14,10 +14,12 @@ from typing import NoReturn
 from . import make
 from .verb import STATUSES, status_lines
 from .verbs import VERBS
-from ..base import colors, interrupts, toolchain
+from ..base import colors, index, interrupts, toolchain
 from ..base.errors import FAILED, WRONG_USE, Interrupted, SwapKunitError, explained
+from ..base.layout import default_top
 from ..base.text import did_you_mean
 
+WITH_PAGES = ("lab", "animate", "decisions", "coverage", "mutate", "presubmit")
 DESCRIPTION = """\
 Run KUnit suites against the real swap code of a Linux kernel, built for ARCH=um.
 
@@ -88,6 +90,8 @@ def run_verb(argv: list[str], given: list[str]) -> int:
         args.make_option = toolchain.from_environment(args.make_option)
     args.again = functools.partial(make.again, given, os.environ)
     status: int = args.function(args)
+    if args.verb in WITH_PAGES:
+        index.update(default_top())
     sys.stdout.flush()
     return status
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from . import (
-    b4_check, bugs, clean, coverage, decisions, doctor, kernels, lab, lint, man, matrix, mutate, presence,
+    animate, b4_check, bugs, clean, coverage, decisions, doctor, kernels, lab, lint, man, matrix, mutate, presence,
     presubmit, run, stability, test)
 from ..verb import Verb
 
 VERBS: dict[str, Verb] = {verb.name: verb for verb in (
     *run.VERBS, stability.VERB, *kernels.VERBS, matrix.VERB, presence.VERB, doctor.VERB, *coverage.VERBS, mutate.VERB,
-    bugs.VERB, decisions.VERB, presubmit.VERB, b4_check.VERB, lab.VERB, test.VERB, lint.VERB,
+    bugs.VERB, decisions.VERB, animate.VERB, presubmit.VERB, b4_check.VERB, lab.VERB, test.VERB, lint.VERB,
     man.verb_for(lambda: list(VERBS.values())), clean.VERB)}
