@@ -390,6 +390,21 @@ static void bad_header_of_a_file_is_refused(struct kunit *test)
 	expect_nothing_left(test, allocations);
 }
 
+/* Slots are not written in the order of zones. */
+static void zoned_device_is_refused(struct kunit *test)
+{
+	struct swap_area *area = swap_area_prepare(test, &SWAP_AREA_SSD);
+	int allocations = swap_kunit_live(SWAP_LIVE_SWAPFILE);
+
+	SWAP_REQUIRE_CONFIG(test, BLK_DEV_ZONED);
+	fake_disk_set_zoned(area->disk, true);
+	KUNIT_EXPECT_EQ_MSG(test, swap_area_swapon(area, 0), -EINVAL,
+			    "rule: swapon refuses a zoned device");
+	fake_disk_set_zoned(area->disk, false);
+	expect_nothing_left(test, allocations);
+	KUNIT_EXPECT_EQ(test, swap_area_swapon(area, 0), 0);
+}
+
 /* The area of a file has the flags of its device, and /proc/swaps calls it a file. */
 static void file_is_listed_as_a_file(struct kunit *test)
 {
@@ -903,6 +918,7 @@ static struct kunit_case swap_swapon_cases[] = {
 	KUNIT_CASE(dirty_pages_are_written_first),
 	KUNIT_CASE(dirty_pages_that_cannot_be_written),
 	KUNIT_CASE_PARAM(bad_header_of_a_file_is_refused, refused_file_gen_params),
+	KUNIT_CASE(zoned_device_is_refused),
 	KUNIT_CASE(file_is_listed_as_a_file),
 	KUNIT_CASE_PARAM(bad_path_is_refused, refused_path_gen_params),
 	KUNIT_CASE(unknown_flags_are_refused),
