@@ -29,7 +29,8 @@ WHOLE = "suite"             # stands for a suite in its own list of cases
 REPORT = re.compile(
     r"WARNING:|BUG:|KASAN:|UBSAN:|INFO: task|kernel BUG at|Oops|possible recursive locking|possible circular locking"
     r"|suspicious RCU usage|sleeping function called|scheduling while atomic|Bad page|Bad rss-counter|refcount_t:"
-    r"|list_add corruption|list_del corruption")
+    r"|list_add corruption|list_del corruption|non-static key|unreferenced object|ODEBUG disabled"
+    r"|leak detector disabled|\(Not tainted\)|\(Tainted:")
 # Some kernels warn at every boot that UML has no PCI.
 EXPECTED = re.compile(r"WARNING: .*\bum_pci_init\b")
 VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|(?<=CPU: )\d+|(?<=CPU#)\d+|(?<=PID: )\d+"
