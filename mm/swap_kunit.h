@@ -97,6 +97,7 @@ struct swap_cluster_facts {
  * @SWAP_FAIL_DISCARD: a discard of the fake disk
  * @SWAP_FAIL_LOCK: no error: the lock of a folio is about to be waited for
  * @SWAP_FAIL_KILL: no error: an area or a pool of zswap is about to take no new user
+ * @SWAP_FAIL_SPIN: no error: a lock that spins is about to be taken
  * @SWAP_FAIL_CONGESTION: no error: the io cgroup of the task is congested
  * @SWAP_FAIL_POINTS: number of points
  */
@@ -119,6 +120,7 @@ enum swap_fail_point {
 	SWAP_FAIL_DISCARD,
 	SWAP_FAIL_LOCK,
 	SWAP_FAIL_KILL,
+	SWAP_FAIL_SPIN,
 	SWAP_FAIL_CONGESTION,
 	SWAP_FAIL_POINTS,
 };

@@ -107,4 +107,12 @@ static inline void swap_seam_zswap_loaded(swp_entry_t entry, bool loaded, bool i
 #define lock_page(page)		(swap_seam_fail(SWAP_FAIL_LOCK), lock_page(page))
 #define percpu_ref_kill(ref)	(swap_seam_fail(SWAP_FAIL_KILL), percpu_ref_kill(ref))
 
+/* What was looked up before such a lock is taken may be gone then. */
+#define spin_lock(lock)		(swap_seam_fail(SWAP_FAIL_SPIN), spin_lock(lock))
+#define spin_lock_bh(lock)	(swap_seam_fail(SWAP_FAIL_SPIN), spin_lock_bh(lock))
+#define swap_cluster_lock(si, offset) \
+	(swap_seam_fail(SWAP_FAIL_SPIN), swap_cluster_lock(si, offset))
+#define swap_cluster_get_and_lock(folio) \
+	(swap_seam_fail(SWAP_FAIL_SPIN), swap_cluster_get_and_lock(folio))
+
 #endif /* _MM_SWAP_KUNIT_SEAMS_H */

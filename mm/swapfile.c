@@ -48,6 +48,7 @@ static const void *swap_seam_throttled;
 
 #include "swap_kunit_alloc.h"
 #include "swapfile_real.c"
+#undef spin_lock
 #include <linux/seq_file.h>
 #include <linux/uio.h>
 

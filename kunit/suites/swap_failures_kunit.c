@@ -74,7 +74,7 @@ static bool failure_listed(const struct swap_operation *op, enum swap_fail_point
 			return true;
 	/* No failure; and a subset of all allocations. */
 	return point == SWAP_FAIL_CONGESTION || point == SWAP_FAIL_KILL ||
-	       point == SWAP_FAIL_LOCK || point == SWAP_FAIL_TABLE;
+	       point == SWAP_FAIL_SPIN || point == SWAP_FAIL_LOCK || point == SWAP_FAIL_TABLE;
 }
 
 /* Every call that the operation makes is in its table, or nobody would know. */

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Re-entry: where an operation may sleep in a call to another file, another party
- * does its work, on the same pages or beside them. All rules hold afterwards.
+ * does its work, on the same pages or beside them. With a CPU of its own it does so at
+ * every call, also where the operation holds locks that spin. All rules hold afterwards.
  */
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/sched/rt.h>
+#include <linux/timekeeping.h>
 #include "swap_fixture.h"
 #include "operations.h"
 
 /*
- * The places where the other party can come in. It does not come in where a lock is
- * held that spins: in unmapping everywhere. Some of those with @locked are made under
+ * The places where the other party can come in. On one CPU it does not come in where a
+ * lock is held that spins: in unmapping everywhere. Some of those with @locked are made under
  * such a lock, or with memory of the CPU. With @again, the call fails before, and it
  * is the next one of the kind that sleeps.
  */
@@ -40,14 +43,28 @@ static const struct {
 	{ SWAP_FAIL_WRITE, "write" },
 	{ SWAP_FAIL_DISCARD, "discard" },
 	{ SWAP_FAIL_KILL, "last reference" },
+#ifdef CONFIG_SMP
+	{ SWAP_FAIL_SPIN, "lock that spins", .locked = true },
+#endif
 };
 
 /* Pages of the other party, and those of them that are swapped out. */
 #define PARTY_PAGES	(2 * SWAP_TRY_PAGES)
 #define PARTY_SWAPPED	(SWAP_TRY_PAGES / 2)
 
-/* Of more calls of a kind, some are left out. */
-#define MEETINGS_MAX	8
+/* Of more calls of a kind, some are left out: more of them on two CPUs, which are slow. */
+#define MEETINGS_MAX	(IS_ENABLED(CONFIG_SMP) ? 3 : 8)
+
+/* Where there are two. */
+#define CPU_OF_OPERATION	0
+#define CPU_OF_PARTY		1
+
+/*
+ * How long an operation stands still for a party on another CPU that spins, for a lock of
+ * the operation, or that sleeps, in nanoseconds.
+ */
+#define STANDSTILL_SPINNING	(4 * NSEC_PER_MSEC)
+#define STANDSTILL_ASLEEP	(NSEC_PER_MSEC / 2)
 
 struct meeting;
 
@@ -65,8 +82,9 @@ struct party {
  * @entry: a slot of the other party
  * @count: its references
  * @go: the other party may begin
+ * @task: its thread
  * @done: it has ended
- * @met: the operation has come to the point, where it may sleep
+ * @met: the operation has come to the point, where the other party could come in
  */
 struct meeting {
 	struct swap_try try;
@@ -75,6 +93,7 @@ struct meeting {
 	swp_entry_t entry;
 	unsigned int count;
 	struct completion go;
+	struct task_struct *task;
 	struct completion done;
 	bool met;
 };
@@ -201,27 +220,73 @@ static int meeting_thread(void *arg)
 	return 0;
 }
 
+static bool two_cpus(void)
+{
+	return num_online_cpus() > 1;
+}
+
+/* A party that waits for the operation may do so without sleeping. */
+static void meeting_give_way(struct meeting *m)
+{
+	unsigned long end = jiffies + 2;
+	unsigned int turns;
+
+	for (turns = 0; turns < 30 && !completion_done(&m->done) && time_before(jiffies, end);
+	     turns++)
+		yield();
+}
+
+static void meeting_stand_still(struct meeting *m, bool sleeps)
+{
+	u64 now = ktime_get_mono_fast_ns(), end = now + STANDSTILL_SPINNING, asleep = 0;
+
+	while (!completion_done(&m->done) && now < end &&
+	       (!asleep || now < asleep + STANDSTILL_ASLEEP)) {
+		if (sleeps)
+			yield();
+		else
+			cpu_relax();
+		now = ktime_get_mono_fast_ns();
+		if (task_state_to_char(m->task) == 'R')
+			asleep = 0;
+		else if (!asleep)
+			asleep = now;
+	}
+}
+
 /* In the context of the operation. The other party goes as far as it can. */
 static void meeting_point(void *ctx)
 {
-	unsigned long end = jiffies + 2;
-	bool fifo = rt_task(current);
+	bool sleeps = !in_atomic() && !irqs_disabled(), fifo = sleeps && rt_task(current);
 	struct meeting *m = ctx;
-	unsigned int turns;
 
-	if (m->met || in_atomic() || irqs_disabled())
+	if (m->met || (!sleeps && !two_cpus()))
 		return;
 	m->met = true;
 	complete(&m->go);
 	/* On a par with the other party, and with the workers that it needs. */
 	if (fifo)
 		sched_set_normal(current, 0);
-	/* A party that waits for the operation may do so without sleeping. */
-	for (turns = 0; turns < 30 && !completion_done(&m->done) && time_before(jiffies, end);
-	     turns++)
-		yield();
+	if (two_cpus())
+		meeting_stand_still(m, sleeps);
+	else
+		meeting_give_way(m);
 	if (fifo)
 		sched_set_fifo(current);
+}
+
+static void meeting_start_party(struct meeting *m)
+{
+	init_completion(&m->go);
+	init_completion(&m->done);
+	m->task = kthread_create(meeting_thread, m, "swap-kunit-party");
+	KUNIT_ASSERT_FALSE(m->try.test, IS_ERR(m->task));
+	if (two_cpus()) {
+		kthread_bind(m->task, CPU_OF_PARTY);
+		set_cpus_allowed_ptr(current, cpumask_of(CPU_OF_OPERATION));
+	}
+	get_task_struct(m->task);
+	wake_up_process(m->task);
 }
 
 static void meeting_prepare(struct meeting *m)
@@ -255,14 +320,10 @@ static bool meet(struct meeting *m, unsigned int at, unsigned int nth)
 {
 	struct kunit *test = m->try.test;
 	const char *name = meeting_points[at].name;
-	struct task_struct *task;
 	int result;
 
 	meeting_prepare(m);
-	init_completion(&m->go);
-	init_completion(&m->done);
-	task = kthread_run(meeting_thread, m, "swap-kunit-party");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	meeting_start_party(m);
 	if (meeting_points[at].again)
 		swap_fail(test, meeting_points[at].point, nth, 1);
 	swap_call_before(test, meeting_points[at].point, nth + meeting_points[at].again, 1,
@@ -271,6 +332,10 @@ static bool meet(struct meeting *m, unsigned int at, unsigned int nth)
 	complete(&m->go);
 	KUNIT_ASSERT_TRUE_MSG(test, wait_for_completion_timeout(&m->done, 10 * HZ),
 			      "rule: both parties end: %s %u", name, nth);
+	put_task_struct(m->task);
+	/* A worker may have a cluster in its hands. */
+	if (m->try.area->on)
+		swap_area_settle(m->try.area);
 	KUNIT_EXPECT_TRUE_MSG(test, meeting_result_good(m, result),
 			      "rule: a race is no error: %s %u: %d", name, nth, result);
 	swap_expect_invariants(test);
@@ -306,7 +371,7 @@ static void meet_everywhere(struct kunit *test, const struct swap_operation *op)
 		if (meeting_points[at].again && op->off)
 			continue;
 		/* in_atomic() does not know. */
-		if (meeting_points[at].locked && !IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		if (meeting_points[at].locked && !IS_ENABLED(CONFIG_PREEMPT_COUNT) && !two_cpus())
 			continue;
 		for (nth = 1; nth <= calls[at]; nth += 1 + calls[at] / MEETINGS_MAX)
 			met += meet(&m, at, nth);
@@ -314,6 +379,7 @@ static void meet_everywhere(struct kunit *test, const struct swap_operation *op)
 	if (!met && !IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		kunit_skip(test, "this kernel does not tell where it may sleep");
 	KUNIT_EXPECT_GT_MSG(test, met, 0U, "the other party must come in somewhere");
+	pr_info("swap_meetings: %u of %s\n", met, m.party->name);
 }
 
 static void swapon(struct kunit *test)
