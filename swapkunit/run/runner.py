@@ -23,7 +23,7 @@ from .console import (
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory, same_addresses
 
 NEAR = 3            # names in "did you mean"
-EXPERIMENTS = "swap_lab"   # suites that `lab` runs
+ASKED_FOR = ("swap_lab", "swap_stress.")     # suites that run only if a verb or a filter names them
 ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
 PARAMETER = re.compile(r"^module_param(?:_array)?\((\w+),", re.M)
 PARAMS_RUN = "swap_kunit_params_run"     # kernel argument: how many parameters of its case have run
@@ -147,12 +147,12 @@ def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool =
 
 
 def select(cases: list[str], filters: list[str], without: LeftOut) -> list[str]:
-    """The cases that match one of filters; without filters, all except the experiments.
+    """The cases that match one of filters; without filters, all except those to be asked for.
 
     without: what the build left out, such as other cases. Raises SwapKunitError for a filter that matches none.
     """
     if not filters:
-        return [case for case in cases if not case.startswith(EXPERIMENTS)]
+        return [case for case in cases if not case.startswith(ASKED_FOR)]
     suites = list(dict.fromkeys(case.split(".")[0] for case in cases))
     chosen: set[str] = set()
     for glob in filters:
