@@ -14,6 +14,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Callable
 
 from ..base import commands, deps, interrupts, layout, toolchain
 from ..base.errors import FAILED, GOOD, KSRC, UNTESTABLE, WRONG_USE, Interrupted, SwapKunitError, advising
@@ -30,7 +31,7 @@ LOG = "run.log"
 KERNELS = "with --kernels (make: KERNELS=)"
 TIME_TO_END = 30.0          # seconds for a cell to kill its processes after ^C
 PLAIN = ("plain", "default")
-NOT_RUN, STOPPED, BROKE_OFF, NO_KERNEL = "not run", "stopped", "broke off", "no kernel"
+NOT_RUN, STOPPED, BROKE_OFF, NO_KERNEL, LEFT_OUT = "not run", "stopped", "broke off", "no kernel", "skipped"
 STATES = {GOOD: "good", FAILED: "failed", WRONG_USE: "cannot run", UNTESTABLE: "does not build or boot"}
 
 
@@ -71,9 +72,9 @@ class Cell:
         self.state = state or STATES.get(status, f"ended with status {status}")
 
     def count(self, what: str) -> int:
-        """A number of the summary; a cell that could not run counts as one failure."""
+        """A number of the summary; a cell that could not run counts as one failure, or one skipped."""
         if not self.summary and self.state not in (NOT_RUN, STOPPED):
-            return int(what == results.FAIL)
+            return int(what == (results.SKIPPED if self.state == LEFT_OUT else results.FAIL))
         return int(self.summary.get(what, 0))
 
     def to_json(self) -> results.Json:
@@ -298,8 +299,17 @@ def details(cells: list[Cell]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def matrix(request: Request, asked: list[str], configs: list[str]) -> int:
-    """Run every cell; returns the highest exit status. request: how to build and run each."""
+def runs_everywhere(_cell: Cell) -> str:
+    """For a matrix that leaves nothing out."""
+    return ""
+
+
+def matrix(request: Request, asked: list[str], configs: list[str],
+           lacking: Callable[[Cell], str] = runs_everywhere) -> int:
+    """Run every cell; returns the highest exit status.
+
+    request: how to build and run each. lacking: what a cell's kernel lacks for its config, which is then left out.
+    """
     cells = plan(asked, configs, request.ksrc)
     request.check()
     for cell in cells:
@@ -313,6 +323,10 @@ def matrix(request: Request, asked: list[str], configs: list[str]) -> int:
     keep, stopped = top / "matrix.json", False
     try:
         find_kernels(cells, top, every=bool(asked))
+        for cell in cells:
+            why = lacking(cell) if cell.state == NOT_RUN else ""
+            if why:
+                cell.end(GOOD, why, LEFT_OUT)
         run_cells(cells, request, keep)
     except KeyboardInterrupt:
         stopped = True
