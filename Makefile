@@ -7,8 +7,8 @@
 PYTHON ?= /usr/bin/python3
 export PYTHONUNBUFFERED := 1
 
-verbs := run stability list build tree fetch coverage covers mutate bugs matrix sanitize presence doctor decisions animate presubmit \
-	 b4-check lab test lint man clean
+verbs := run stability list build tree fetch coverage covers mutate bugs matrix sanitize presence doctor decisions animate \
+	 presubmit b4-check lab test lint man clean
 
 # make passes the values of these in the environment, so any character is safe in them.
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v))

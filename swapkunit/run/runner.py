@@ -23,7 +23,7 @@ from .console import (
 from .uml import Uml, kernel_arguments, memory_bytes, memory_directory, same_addresses
 
 NEAR = 3            # names in "did you mean"
-ASKED_FOR = ("swap_lab", "swap_stress.")     # suites that run only if a verb or a filter names them
+ASKED_FOR = ("swap_lab", "swap_stress.")     # slow suites, which run only if a filter or a verb names them
 ARGUMENTS = re.compile(r"^\s*/\*\s*swap-kunit:\s*(.+?)\s*\*/", re.M)
 PARAMETER = re.compile(r"^module_param(?:_array)?\((\w+),", re.M)
 PARAMS_RUN = "swap_kunit_params_run"     # kernel argument: how many parameters of its case have run
@@ -147,7 +147,7 @@ def try_to_list(layout: Layout, options: RunOptions, binary: Path, quiet: bool =
 
 
 def select(cases: list[str], filters: list[str], without: LeftOut) -> list[str]:
-    """The cases that match one of filters; without filters, all except those to be asked for.
+    """The cases that match one of filters; without filters, all except the slow ones.
 
     without: what the build left out, such as other cases. Raises SwapKunitError for a filter that matches none.
     """

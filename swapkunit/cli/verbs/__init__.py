@@ -8,6 +8,7 @@ from . import (
 from ..verb import Verb
 
 VERBS: dict[str, Verb] = {verb.name: verb for verb in (
-    *run.VERBS, stability.VERB, *kernels.VERBS, matrix.VERB, sanitize.VERB, presence.VERB, doctor.VERB, *coverage.VERBS,
-    mutate.VERB, bugs.VERB, decisions.VERB, animate.VERB, presubmit.VERB, b4_check.VERB, lab.VERB, test.VERB, lint.VERB,
+    *run.VERBS, stability.VERB, *kernels.VERBS, matrix.VERB, sanitize.VERB, presence.VERB, doctor.VERB,
+    *coverage.VERBS, mutate.VERB, bugs.VERB, decisions.VERB, animate.VERB, presubmit.VERB, b4_check.VERB,
+    lab.VERB, test.VERB, lint.VERB,
     man.verb_for(lambda: list(VERBS.values())), clean.VERB)}
