@@ -426,7 +426,7 @@ static void large_folios_find_slots(struct kunit *test)
 	unsigned int i;
 
 	if (!steps)
-		kunit_skip(test, "an experiment, run by `make lab`");
+		kunit_skip(test, "the kernel's command line lacks: " MODULE_PARAM_PREFIX "steps");
 	SWAP_REQUIRE(test, CLUSTER_ALLOCATOR);
 	if (discard)
 		SWAP_REQUIRE(test, NONFULL_FIRST);

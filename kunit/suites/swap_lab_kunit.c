@@ -587,7 +587,8 @@ static struct lab *lab_new(struct kunit *test, const char *name)
 	struct lab *lab;
 
 	if (strcmp(workload, name))
-		kunit_skip(test, "an experiment, run by `make lab`");
+		kunit_skip(test, "the kernel's command line lacks: " MODULE_PARAM_PREFIX "workload=%s",
+			   name);
 	lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, lab);
 	lab->test = test;

@@ -12,12 +12,12 @@ from ..base.errors import SwapKunitError
 from ..base.layout import CONFIGS, POLICIES, REPO
 from ..base.text import did_you_mean
 from ..build import fragments, patches
+from ..run.runner import PARAMETER
 
 LAB = CONFIGS / "lab"
 DEVICES = LAB / "devices.toml"
 SUITES = REPO / "kunit" / "suites"
 SUITE, FRAGMENTATION = "swap_lab", "swap_lab_fragmentation"
-PARAMETER = re.compile(r"^module_param(?:_array)?\((\w+),", re.M)
 OF_DEVICES = re.compile(r"^module_param_array\((\w+),", re.M)
 MORE, LESS = "more", "less"
 SEEDS = [1, 2, 3, 4, 5]

@@ -37,8 +37,7 @@ def step_of(compared: Compared) -> Step:
     key = testbed.key(compared.files, repr(one))
     known = testbed.store.get(key)
     if known:
-        findings = [Finding(**finding) for finding in known.pop("findings")]
-        return Step(**known, findings=findings)
+        return Step.stored(known)
     with quiet(testbed.log):
         step = try_to_compare(compared)
     if step.status != SKIP:

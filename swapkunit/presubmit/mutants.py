@@ -43,8 +43,7 @@ def step_of(changed: Changed) -> Step:
                        sorted((file, sorted(lines)) for file, lines in changed.lines.items()))
     known = testbed.store.get(name)
     if known:
-        findings = [Finding(**one) for one in known.pop("findings")]
-        return Step(**known, findings=findings)
+        return Step.stored(known)
     with quiet(testbed.log):
         step = try_all(changed)
     if step.status != SKIP and not step.data["untried"]:

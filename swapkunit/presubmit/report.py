@@ -63,6 +63,12 @@ class Step:
     data: dict[str, Any] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
+    @classmethod
+    def stored(cls, value: dict[str, Any]) -> Step:
+        """The step whose asdict() is value."""
+        rest = {name: one for name, one in value.items() if name != "findings"}
+        return cls(**rest, findings=[Finding(**one) for one in value["findings"]])
+
     def clean(self) -> Step:
         """The same, safe to print; without findings, its summary and details are the finding of its status."""
         if self.status in WEIGHTS and not self.findings:
